@@ -1,0 +1,68 @@
+"""Ajustes: lidos uma vez do ambiente, conferidos, e só então usados."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+
+class ErroAjuste(ValueError):
+    """Um ajuste falta, está malformado ou contradiz outro; a mensagem é uma linha."""
+
+
+class Ajustes(Struct, frozen=True, kw_only=True):
+    """Um campo por variável de ambiente; a tabela de docs/referencia/ajustes.md os descreve.
+
+    `database_url` ausente é o banco embutido, que faz sua própria chave e usa a lista de exemplo da denylist.
+    """
+
+    database_url: Annotated[str | None, Meta(min_length=1)] = None
+    database_url_migracao: Annotated[str | None, Meta(min_length=1)] = None
+    formigueiro_jwt_segredo: Annotated[str | None, Meta(min_length=32)] = None
+    formigueiro_jwt_chave_publica: Annotated[str | None, Meta(min_length=1)] = None
+    moderacao_denylist_texto: str | UnsetType = UNSET
+    formigueiro_fuso: str | UnsetType = UNSET
+    formigueiro_dados: Path = Path(".dados")
+    formigueiro_host: str = "127.0.0.1"
+    formigueiro_porta: Annotated[int, Meta(ge=1, le=65535)] = 8000
+
+    @property
+    def embutido(self) -> bool:
+        return self.database_url is None
+
+    def parametros(self) -> dict[str, object]:
+        """O que vai dos ajustes para core.parametros."""
+        return {} if self.formigueiro_fuso is UNSET else {"fuso_horario": self.formigueiro_fuso}
+
+
+def ler(ambiente: Mapping[str, str] = os.environ) -> Ajustes:
+    """Lê e confere os ajustes do ambiente. Levanta ErroAjuste, que nomeia a variável."""
+    valores = {campo: ambiente[campo.upper()] for campo in Ajustes.__struct_fields__ if campo.upper() in ambiente}
+    try:
+        ajustes = msgspec.convert(valores, Ajustes, strict=False)
+    except msgspec.ValidationError as erro:
+        raise ErroAjuste(_em_portugues(str(erro))) from None
+    _conferir(ajustes)
+    return ajustes
+
+
+def _conferir(ajustes: Ajustes) -> None:
+    if ajustes.formigueiro_jwt_segredo and ajustes.formigueiro_jwt_chave_publica:
+        raise ErroAjuste("defina FORMIGUEIRO_JWT_SEGREDO ou FORMIGUEIRO_JWT_CHAVE_PUBLICA, não as duas")
+    if ajustes.formigueiro_fuso is not UNSET:
+        try:
+            ZoneInfo(ajustes.formigueiro_fuso)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise ErroAjuste(f"FORMIGUEIRO_FUSO: fuso desconhecido: {ajustes.formigueiro_fuso!r}") from None
+    if ajustes.embutido and ajustes.database_url_migracao:
+        raise ErroAjuste("DATABASE_URL_MIGRACAO só vale com DATABASE_URL")
+
+
+def _em_portugues(mensagem: str) -> str:
+    """Da mensagem do msgspec (`… - at `$.campo``) à variável de ambiente."""
+    motivo, _, onde = mensagem.partition(" - at `$.")
+    return f"{onde.rstrip('`').upper()}: valor inválido ({motivo})"

@@ -1,0 +1,48 @@
+"""Valores padrão de core.parametros: as constantes das duas especificações."""
+
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+PADROES: dict[str, tuple[object, str]] = {
+    "fuso_horario": ("America/Sao_Paulo", "Fuso civil: o 'hoje' de data_estimada e as datas para pessoas (E10)"),
+    "dias_antecedencia_alerta_prazo": (3, "Dias antes da data estimada em que o prazo é alertado (D-6b 4.6)"),
+    "dias_limite_acompanhamento_inativo": (7, "Dias sem início até o acompanhamento ser relatado (D-6b 4.6)"),
+    "limite_varredura_saidas_conclusao": (100, "Acompanhamentos republicados por varredura de saídas (D-6b 6.2)"),
+    "limite_texto": (10000, "Caracteres de texto_bruto e de texto_estruturado (D-6b 6.2)"),
+    "limite_conteudo_estruturado": (5120, "Bytes de conteudo_estruturado (D-6b 6.2, E12)"),
+    "limite_sugestao_ia": (10240, "Bytes de sugestao_ia (D-6b 6.2, E12)"),
+    "limite_atualizacoes": (500, "Atualizações por acompanhamento (D-6b 6.2, E12)"),
+    "horas_espera_transcricao_fecho": (48, "Horas que o resumo de fecho espera a transcrição (E15)"),
+    "ia_habilitada": (False, "Liga a montagem do prompt da sugestão (D-6b 4.6)"),
+    "ia_score_fallback": (0.5, "Confiança da sugestão heurística (D-6b 4.6)"),
+    "ia_score_minimo_auto": (0.7, "Declarado para a Fase 2 (D-6b 4.6)"),
+    "ia_timeout_ms": (5000, "Declarado para a Fase 2 (D-6b 4.6)"),
+    "profundidade_maxima": (2, "Níveis de manutenção da manutenção (D-8 6.2)"),
+    "peso_atraso_fase1_max": (0.15, "Teto do crescimento linear, 30 dias (D-8 4.2)"),
+    "peso_atraso_fase2_max": (0.30, "Teto do crescimento logarítmico, 90 dias (D-8 4.2)"),
+    "peso_atraso_teto": (0.40, "Teto absoluto, 91 dias em diante (D-8 4.2)"),
+    "limite_texto_demanda": (5000, "Caracteres do texto da demanda gerada (D-8 6.2)"),
+    "limite_historico_dossie": (100, "Ciclos anteriores no dossiê (D-8 6.2)"),
+    "dias_guarda_ocorrencias": (180, "Dias até core.limpar remover uma ocorrência"),
+    "dias_guarda_execucoes_cron": (7, "Dias até core.limpar remover um registro de execução do pg_cron"),
+}
+
+
+def gravar(conexao: psycopg.Connection[Any], ajustados: dict[str, object]) -> None:
+    """Grava os padrões que faltam e, por cima, o que os ajustes pedem; o que um DBA mudou no resto fica."""
+    with conexao.cursor() as cursor:
+        cursor.executemany(
+            """
+            INSERT INTO core.parametros (nome, valor, descricao)
+            VALUES (%s, %s, %s)
+            ON CONFLICT (nome) DO UPDATE SET descricao = EXCLUDED.descricao
+             WHERE core.parametros.descricao IS DISTINCT FROM EXCLUDED.descricao
+            """,
+            [(nome, Jsonb(valor), descricao) for nome, (valor, descricao) in PADROES.items()],
+        )
+        cursor.executemany(
+            "UPDATE core.parametros SET valor = %s WHERE nome = %s AND valor IS DISTINCT FROM %s",
+            [(Jsonb(valor), nome, Jsonb(valor)) for nome, valor in ajustados.items()],
+        )

@@ -1,0 +1,81 @@
+-- O laço que as colônias partilham: lê em ordem de sequência, até o horizonte, e trata cada evento em seu ponto de
+-- salvamento (regras 1 a 4). SECURITY INVOKER: roda como o dono da colônia, de dentro de processar_pendentes.
+--
+-- Recebe   a colônia e o máximo de eventos a tratar
+-- Devolve  quantos eventos passaram (tratados, ignorados, descartados ou postos na DLQ)
+-- Chama    <esquema>.tratar(evento), que escreve o estado, as saídas e a linha de processed_events
+-- Escreve  core.consumidores, core.dlq, <esquema>.consumer_offset
+
+CREATE OR REPLACE FUNCTION core._drenar(p_colonia text, p_limite int)
+RETURNS int
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_esquema  name;
+    v_posicao  bigint;
+    v_recuo    bigint;
+    v_cursores jsonb;
+    v_limite   int := least(p_limite, 30);  -- mais subtransações que isso transbordariam a lista do servidor (64)
+    v_total    int := 0;
+    v_horizonte bigint;
+    v_evento   core.event_log;
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'O despacho só roda em READ COMMITTED, não em %.', current_setting('transaction_isolation')
+            USING ERRCODE = 'FM422';
+    END IF;
+
+    -- Um despachante por colônia: outro espera aqui.
+    SELECT c.esquema, c.posicao, c.horizonte INTO STRICT v_esquema, v_posicao, v_horizonte
+      FROM core.consumidores AS c
+     WHERE c.colonia = p_colonia
+       FOR UPDATE;
+
+    SELECT r.recuo, r.cursores INTO v_recuo, v_cursores FROM core._ler_cursores(p_colonia, v_esquema, v_posicao) AS r;
+    v_posicao := least(v_posicao, v_recuo);
+
+    LOOP
+        IF v_posicao >= v_horizonte THEN
+            v_horizonte := core._avancar_horizonte(p_colonia);
+            EXIT WHEN v_posicao >= v_horizonte;
+        END IF;
+
+        FOR v_evento IN
+            SELECT e.*
+              FROM core.event_log AS e
+             WHERE e.sequence_number > v_posicao
+               AND e.sequence_number <= v_horizonte
+               AND v_cursores ? e.tipo
+             ORDER BY e.sequence_number
+             LIMIT v_limite
+        LOOP
+            v_posicao := v_evento.sequence_number;
+            -- Depois de um recuo, os tipos que não recuaram já passaram por aqui.
+            CONTINUE WHEN v_evento.sequence_number <= (v_cursores ->> v_evento.tipo)::bigint;
+            PERFORM core._tratar_ou_guardar(p_colonia, v_esquema, v_evento);
+            v_total := v_total + 1;
+        END LOOP;
+
+        EXIT WHEN v_total > 0;
+        IF NOT FOUND THEN
+            v_posicao := v_horizonte;
+        END IF;
+    END LOOP;
+
+    UPDATE core.consumidores AS c
+       SET posicao = v_posicao,
+           atualizado_em = clock_timestamp()
+     WHERE c.colonia = p_colonia
+       AND c.posicao <> v_posicao;
+    IF FOUND OR v_total > 0 THEN
+        PERFORM core._atualizar_cursores(p_colonia);
+    END IF;
+    RETURN v_total;
+END
+$$;
+
+COMMENT ON FUNCTION core._drenar(text, int) IS
+'Trata até p_limite (no máximo 30) eventos da colônia, em ordem de sequência, e devolve quantos. Um evento que falha
+vai para core.dlq e não detém os de outras chaves. Erros: FM422 fora de READ COMMITTED. Fonte: regras 1 a 4.';
+
+GRANT EXECUTE ON FUNCTION core._drenar(text, int) TO d6b_dono, d8_dono;

@@ -1,0 +1,38 @@
+-- Quem pode publicar o quê (regra 8). Dentro de SECURITY DEFINER, quem chama é session_user.
+
+CREATE OR REPLACE FUNCTION core._exigir_produtor(p_tipo text, p_versao_schema text, p_origem text)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+AS $$
+BEGIN
+    IF core._sem_restricao() THEN
+        RETURN;
+    END IF;
+    IF NOT EXISTS (SELECT FROM core.produtores AS p WHERE p.papel = session_user AND p.colonia = p_origem) THEN
+        RAISE EXCEPTION 'O papel % não publica pela colônia %.', session_user, p_origem
+            USING ERRCODE = 'FM403';
+    END IF;
+    IF NOT EXISTS (SELECT FROM core.esquemas AS e
+                    WHERE e.tipo = p_tipo AND e.versao = p_versao_schema AND p_origem = ANY (e.produtores)) THEN
+        RAISE EXCEPTION 'A colônia % não é produtora de % %.', p_origem, p_tipo, p_versao_schema
+            USING ERRCODE = 'FM403';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION core._exigir_produtor(text, text, text) IS
+'Levanta FM403 se o papel da sessão não publica esse tipo por essa colônia (core.produtores e x-produtores do
+Registro). Superusuário e membros dos papéis donos não são restringidos. Fonte: regra 8.';
+
+CREATE OR REPLACE FUNCTION core._sem_restricao()
+RETURNS boolean
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT EXISTS (SELECT FROM pg_catalog.pg_roles AS r WHERE r.rolname = session_user AND r.rolsuper)
+        OR pg_has_role(session_user, 'core_dono', 'MEMBER')
+$$;
+
+COMMENT ON FUNCTION core._sem_restricao() IS
+'Se a sessão é de um superusuário ou de um membro do dono do núcleo.';

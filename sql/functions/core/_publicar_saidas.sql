@@ -1,0 +1,96 @@
+-- As saídas de um evento (regra 5): publicadas juntas ou, se alguma não puder, guardadas inteiras na DLQ sem desfazer
+-- o estado. Um só ponto de salvamento no caminho comum.
+--
+-- Recebe   o evento que causou as saídas, a colônia e o vetor de
+--          {tipo, versao_schema, event_id, correlacao_id, payload}, na ordem de publicação
+-- Devolve  se todas foram publicadas
+-- Escreve  core.event_log (por core._publicar) ou core.dlq
+
+CREATE OR REPLACE FUNCTION core._publicar_saidas(p_causa core.event_log, p_colonia text, p_saidas jsonb)
+RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_saida    jsonb;
+    v_todas    boolean := true;
+    v_erro     text;
+    v_sqlstate text;
+BEGIN
+    IF NOT core._chave_detida(p_colonia, p_causa.chave, p_causa.sequence_number) THEN
+        BEGIN
+            FOR v_saida IN SELECT s.saida FROM jsonb_array_elements(p_saidas) WITH ORDINALITY AS s (saida, n) ORDER BY s.n
+            LOOP
+                PERFORM core._publicar_saida(p_colonia, v_saida);
+            END LOOP;
+            RETURN true;
+        EXCEPTION WHEN OTHERS OR assert_failure THEN
+            NULL;  -- alguma não pôde: adiante, uma a uma
+        END;
+    END IF;
+
+    FOR v_saida IN SELECT s.saida FROM jsonb_array_elements(p_saidas) WITH ORDINALITY AS s (saida, n) ORDER BY s.n
+    LOOP
+        IF core._chave_detida(p_colonia, p_causa.chave, p_causa.sequence_number) THEN
+            PERFORM core._guardar_saida(p_causa, p_colonia, v_saida, 'em_espera', NULL, NULL);
+            v_todas := false;
+        ELSE
+            BEGIN
+                PERFORM core._publicar_saida(p_colonia, v_saida);
+            EXCEPTION WHEN OTHERS OR assert_failure THEN
+                GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;
+                PERFORM core._guardar_saida(p_causa, p_colonia, v_saida, 'pendente', v_sqlstate, v_erro);
+                v_todas := false;
+            END;
+        END IF;
+    END LOOP;
+    RETURN v_todas;
+END
+$$;
+
+COMMENT ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb) IS
+'Publica as saídas de um evento, em ordem; a que não puder, e as que vêm depois dela, ficam em core.dlq (espécie
+saida), detendo a chave e o cursor do evento que as causou. Devolve se todas saíram. Fonte: regra 5.';
+
+CREATE OR REPLACE FUNCTION core._publicar_saida(p_colonia text, p_saida jsonb)
+RETURNS bigint
+LANGUAGE sql
+AS $$
+    SELECT core._publicar(p_saida ->> 'tipo', p_saida -> 'payload', p_colonia, p_saida ->> 'versao_schema',
+                          (p_saida ->> 'event_id')::uuid, (p_saida ->> 'correlacao_id')::uuid)
+$$;
+
+COMMENT ON FUNCTION core._publicar_saida(text, jsonb) IS
+'Publica uma saída {tipo, versao_schema, event_id, correlacao_id, payload} da colônia. Erros: os de core._publicar.';
+
+CREATE OR REPLACE FUNCTION core._guardar_saida(
+    p_causa core.event_log, p_colonia text, p_saida jsonb, p_estado text, p_sqlstate text, p_erro text
+)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    INSERT INTO core.dlq (colonia, especie, event_id, sequence_number, tipo, chave, estado, proxima_tentativa,
+                          sqlstate, ultimo_erro, saida)
+    VALUES (p_colonia, 'saida', p_causa.event_id, p_causa.sequence_number, p_causa.tipo, p_causa.chave, p_estado,
+            CASE WHEN p_estado = 'pendente' THEN clock_timestamp() + core._recuo_da_tentativa(0) END,
+            p_sqlstate, p_erro, p_saida);
+    IF p_estado = 'pendente' THEN
+        PERFORM core.registrar('erro', 'Falha ao publicar ' || (p_saida ->> 'tipo'),
+                               jsonb_build_object('colonia', p_colonia,
+                                                  'event_id', p_causa.event_id,
+                                                  'demanda_id', p_saida -> 'payload' -> 'demanda_id',
+                                                  'saida_event_id', p_saida -> 'event_id',
+                                                  'sqlstate', p_sqlstate,
+                                                  'erro', p_erro));
+    END IF;
+    PERFORM core._atualizar_cursores(p_colonia);
+END
+$$;
+
+COMMENT ON FUNCTION core._guardar_saida(core.event_log, text, jsonb, text, text, text) IS
+'Guarda em core.dlq uma saída que não pôde ser publicada (pendente, com ocorrência de nível erro) ou que espera a
+anterior (em_espera), e recua o cursor do tipo que a causou. Fonte: regra 5.';
+
+GRANT EXECUTE ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb), core._publicar_saida(text, jsonb),
+                          core._guardar_saida(core.event_log, text, jsonb, text, text, text)
+   TO d6b_dono, d8_dono;

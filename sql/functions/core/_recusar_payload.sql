@@ -1,0 +1,23 @@
+-- O caminho lento da validação: nomeia todas as faltas e recusa.
+
+CREATE OR REPLACE FUNCTION core._recusar_payload(p_tipo text, p_versao_schema text, p_payload jsonb)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+AS $$
+DECLARE
+    v_faltas text[] := registro.faltas(p_tipo, p_versao_schema, p_payload);
+BEGIN
+    IF v_faltas IS NULL THEN
+        RAISE EXCEPTION 'O Registro não conhece o tipo % na versão %.', p_tipo, p_versao_schema
+            USING ERRCODE = 'FM422';
+    END IF;
+    RAISE EXCEPTION 'Payload de % % recusado: %.', p_tipo, p_versao_schema, array_to_string(v_faltas, '; ')
+        USING ERRCODE = 'FM422';
+END
+$$;
+
+COMMENT ON FUNCTION core._recusar_payload(text, text, jsonb) IS
+'Sempre levanta FM422: tipo ou versão que o Registro não conhece, ou cada falta do payload. Fonte: regra 11.';
+
+GRANT EXECUTE ON FUNCTION core._recusar_payload(text, text, jsonb) TO d6b_dono, d8_dono;

@@ -1,0 +1,126 @@
+-- Uma nova tentativa de uma entrada da DLQ, e o que ela solta (regra 4). SECURITY INVOKER: roda como a colônia.
+
+CREATE OR REPLACE FUNCTION core._tentar_dlq(p_colonia text, p_id bigint)
+RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_dlq       core.dlq := core._travar_dlq(p_colonia, p_id);
+    v_evento    core.event_log;
+    v_esquema   name;
+    v_resultado text := 'publicada';
+    v_erro      text;
+    v_sqlstate  text;
+BEGIN
+    IF v_dlq.estado <> 'pendente' THEN
+        RAISE EXCEPTION 'A entrada % da DLQ não está pendente, e sim %.', p_id, v_dlq.estado
+            USING ERRCODE = 'FM409';
+    END IF;
+
+    BEGIN
+        IF v_dlq.especie = 'saida' THEN
+            PERFORM core._publicar_saida(p_colonia, v_dlq.saida);
+        ELSE
+            SELECT * INTO STRICT v_evento FROM core.event_log AS e WHERE e.event_id = v_dlq.event_id;
+            SELECT c.esquema INTO STRICT v_esquema FROM core.consumidores AS c WHERE c.colonia = p_colonia;
+            -- Resolve antes de tratar: as saídas do próprio evento não hão de esperar por ele.
+            UPDATE core.dlq AS d SET estado = 'resolvida' WHERE d.id = p_id;
+            EXECUTE format('SELECT %I.tratar($1)', v_esquema) INTO v_resultado USING v_evento;
+        END IF;
+    EXCEPTION WHEN OTHERS OR assert_failure THEN
+        GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;
+        UPDATE core.dlq AS d
+           SET sqlstate = v_sqlstate,
+               ultimo_erro = v_erro,
+               atualizado_em = clock_timestamp()
+         WHERE d.id = p_id;
+        RETURN 'falhou: ' || v_erro;
+    END;
+
+    PERFORM core._fechar_dlq(v_dlq, 'resolvida', NULL);
+    RETURN v_resultado;
+END
+$$;
+
+COMMENT ON FUNCTION core._tentar_dlq(text, bigint) IS
+'Trata ou publica de novo uma entrada pendente e, se der certo, resolve-a e solta a seguinte de sua chave. Devolve o
+resultado do handler, ''publicada'' ou ''falhou: …''. Erros: FM404 inexistente; FM409 não pendente. Fonte: regra 4.';
+
+CREATE OR REPLACE FUNCTION core._descartar_dlq(p_colonia text, p_id bigint, p_motivo text)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_dlq core.dlq := core._travar_dlq(p_colonia, p_id);
+BEGIN
+    IF coalesce(btrim(p_motivo), '') = '' THEN
+        RAISE EXCEPTION 'O campo motivo é obrigatório para descartar.' USING ERRCODE = 'FM422';
+    END IF;
+    IF v_dlq.estado NOT IN ('pendente', 'em_espera') THEN
+        RAISE EXCEPTION 'A entrada % da DLQ já está %.', p_id, v_dlq.estado USING ERRCODE = 'FM409';
+    END IF;
+    PERFORM core._fechar_dlq(v_dlq, 'descartada', p_motivo);
+    PERFORM core.registrar('aviso', 'Entrada da DLQ descartada',
+                           jsonb_build_object('colonia', p_colonia, 'event_id', v_dlq.event_id, 'dlq_id', p_id,
+                                              'motivo', p_motivo, 'por', session_user));
+END
+$$;
+
+COMMENT ON FUNCTION core._descartar_dlq(text, bigint, text) IS
+'Encerra sem tratar uma entrada em aberto, com motivo, e solta a seguinte de sua chave. Erros: FM404 inexistente;
+FM409 já encerrada; FM422 sem motivo. Fonte: regra 4.';
+
+CREATE OR REPLACE FUNCTION core._travar_dlq(p_colonia text, p_id bigint)
+RETURNS core.dlq
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_dlq core.dlq;
+BEGIN
+    -- A linha da colônia primeiro, como no dreno: quem lê a chave e quem a solta se alternam.
+    PERFORM FROM core.consumidores AS c WHERE c.colonia = p_colonia FOR UPDATE;
+    SELECT * INTO v_dlq FROM core.dlq AS d WHERE d.id = p_id AND d.colonia = p_colonia FOR UPDATE;
+    IF v_dlq.id IS NULL THEN
+        RAISE EXCEPTION 'A entrada % não existe na DLQ da %.', p_id, p_colonia USING ERRCODE = 'FM404';
+    END IF;
+    RETURN v_dlq;
+END
+$$;
+
+COMMENT ON FUNCTION core._travar_dlq(text, bigint) IS
+'Trava a colônia e a entrada, e devolve a entrada. Erros: FM404 inexistente.';
+
+CREATE OR REPLACE FUNCTION core._fechar_dlq(p_dlq core.dlq, p_estado text, p_motivo text)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    UPDATE core.dlq AS d
+       SET estado = p_estado,
+           motivo = p_motivo,
+           proxima_tentativa = NULL,
+           atualizado_em = clock_timestamp()
+     WHERE d.id = p_dlq.id;
+    -- A primeira que esperava a chave passa a pendente, se nenhuma outra ainda a detém.
+    UPDATE core.dlq AS d
+       SET estado = 'pendente',
+           proxima_tentativa = clock_timestamp(),
+           atualizado_em = clock_timestamp()
+     WHERE d.id = (SELECT e.id
+                     FROM core.dlq AS e
+                    WHERE e.colonia = p_dlq.colonia
+                      AND e.chave = p_dlq.chave
+                      AND e.estado IN ('pendente', 'em_espera')
+                    ORDER BY e.sequence_number, e.id
+                    LIMIT 1)
+       AND d.estado = 'em_espera';
+    PERFORM core._atualizar_cursores(p_dlq.colonia);
+END
+$$;
+
+COMMENT ON FUNCTION core._fechar_dlq(core.dlq, text, text) IS
+'Encerra uma entrada, põe na vez a seguinte de sua chave e leva os cursores adiante. Fonte: regra 4.';
+
+GRANT EXECUTE ON FUNCTION core._tentar_dlq(text, bigint), core._descartar_dlq(text, bigint, text),
+                          core._travar_dlq(text, bigint), core._fechar_dlq(core.dlq, text, text)
+   TO d6b_dono, d8_dono;

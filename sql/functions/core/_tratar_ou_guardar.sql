@@ -1,0 +1,90 @@
+-- Trata um evento, ou o põe na DLQ: por ter falhado, ou por esperar outro de sua chave (regra 4).
+
+CREATE OR REPLACE FUNCTION core._tratar_ou_guardar(p_colonia text, p_esquema name, p_evento core.event_log)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_erro      text;
+    v_sqlstate  text;
+    v_resultado text;
+BEGIN
+    IF core._chave_detida(p_colonia, p_evento.chave, p_evento.sequence_number) THEN
+        PERFORM core._guardar_evento(p_colonia, p_evento, 'em_espera', NULL, NULL);
+        RETURN;
+    END IF;
+
+    EXECUTE format('SELECT %I.tratar($1)', p_esquema) INTO v_resultado USING p_evento;
+    IF v_resultado = 'duplicado' THEN
+        RAISE LOG 'Evento % já processado pela %.', p_evento.event_id, p_colonia;
+    END IF;
+EXCEPTION WHEN OTHERS OR assert_failure THEN
+    GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;
+    PERFORM core._guardar_evento(p_colonia, p_evento, 'pendente', v_sqlstate, v_erro);
+END
+$$;
+
+COMMENT ON FUNCTION core._tratar_ou_guardar(text, name, core.event_log) IS
+'Chama <esquema>.tratar(evento) num ponto de salvamento; se falha, ou se a chave está detida, o evento fica em
+core.dlq. Fonte: regras 1 e 4.';
+
+CREATE OR REPLACE FUNCTION core._chave_detida(p_colonia text, p_chave text, p_sequencia bigint)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT EXISTS (SELECT
+                     FROM core.dlq AS d
+                    WHERE d.colonia = p_colonia
+                      AND d.chave = p_chave
+                      AND d.estado IN ('pendente', 'em_espera')
+                      AND d.sequence_number <= p_sequencia)
+$$;
+
+COMMENT ON FUNCTION core._chave_detida(text, text, bigint) IS
+'Se há na DLQ da colônia algo em aberto desta chave, deste número ou anterior.';
+
+CREATE OR REPLACE FUNCTION core._guardar_evento(
+    p_colonia text, p_evento core.event_log, p_estado text, p_sqlstate text, p_erro text
+)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    -- Depois de um recuo do cursor, o evento pode já estar aqui.
+    INSERT INTO core.dlq (colonia, especie, event_id, sequence_number, tipo, chave, estado, proxima_tentativa,
+                          sqlstate, ultimo_erro)
+    VALUES (p_colonia, 'evento', p_evento.event_id, p_evento.sequence_number, p_evento.tipo, p_evento.chave, p_estado,
+            CASE WHEN p_estado = 'pendente' THEN clock_timestamp() + core._recuo_da_tentativa(0) END,
+            p_sqlstate, p_erro)
+    ON CONFLICT (colonia, event_id) WHERE especie = 'evento' AND estado IN ('pendente', 'em_espera') DO NOTHING;
+    IF p_estado = 'pendente' THEN
+        RAISE WARNING USING
+            MESSAGE = format('%s de %s foi para a DLQ: %s', p_evento.tipo, p_colonia, p_erro),
+            DETAIL = jsonb_build_object('event_id', p_evento.event_id, 'colonia', p_colonia, 'chave', p_evento.chave,
+                                        'sqlstate', p_sqlstate)::text,
+            HINT = 'erro';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION core._guardar_evento(text, core.event_log, text, text, text) IS
+'Põe um evento em core.dlq, pendente (falhou) ou em_espera (atrás de outro de sua chave); uma vez só enquanto aberto.';
+
+CREATE OR REPLACE FUNCTION core._recuo_da_tentativa(p_tentativas int)
+RETURNS interval
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT make_interval(secs => least(3600, 0.5 * 2.0 ^ least(p_tentativas, 20)))
+$$;
+
+COMMENT ON FUNCTION core._recuo_da_tentativa(int) IS
+'Espera até a próxima tentativa: 0,5, 1 e 2 s (o publicarComRetry da especificação) e o dobro até uma hora.';
+
+GRANT EXECUTE ON FUNCTION core._tratar_ou_guardar(text, name, core.event_log),
+                          core._chave_detida(text, text, bigint),
+                          core._guardar_evento(text, core.event_log, text, text, text),
+                          core._recuo_da_tentativa(int)
+   TO d6b_dono, d8_dono;

@@ -1,0 +1,36 @@
+-- Acorda o trabalhador só se ele estiver dormindo (regra 7).
+--
+-- NOTIFY numa transação toma uma trava do cluster inteiro no commit e limita a publicação. Por isso quem dorme
+-- segura uma trava consultiva exclusiva, de sessão; quem publica tenta a mesma trava, partilhada, até o fim da
+-- transação. Se a obtém, ninguém dorme: o trabalhador está lendo, ou só dormirá depois desta transação, e então
+-- lerá de novo. Se não a obtém, há quem durma, e só então vale o preço do NOTIFY.
+
+CREATE OR REPLACE FUNCTION core.acordar()
+RETURNS void
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT pg_try_advisory_xact_lock_shared(core.trava_do_sono()) THEN
+        NOTIFY formigueiro;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION core.acordar() IS
+'Acorda o trabalhador que dorme, no commit; barata quando ele está acordado. Fonte: regra 7.';
+
+CREATE OR REPLACE FUNCTION core.trava_do_sono()
+RETURNS bigint
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT 7031001::bigint
+$$;
+
+COMMENT ON FUNCTION core.trava_do_sono() IS
+'Chave da trava consultiva que o trabalhador segura enquanto dorme.';
+
+GRANT EXECUTE ON FUNCTION core.acordar(), core.trava_do_sono() TO d6b_dono, d8_dono, formigueiro_app;

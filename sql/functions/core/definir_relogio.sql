@@ -1,0 +1,24 @@
+-- Para o relógio da rede numa data (demonstração e testes), ou o solta, com NULL.
+
+CREATE OR REPLACE FUNCTION core.definir_relogio(p_quando timestamptz)
+RETURNS void
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE core.relogio AS r
+       SET quando = p_quando
+     WHERE r.simulacao;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'O relógio só pode ser definido num banco de simulação.'
+            USING ERRCODE = 'FM403';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION core.definir_relogio(timestamptz) IS
+'Define a hora que core.agora() devolve; NULL volta à do servidor. Só num banco marcado como de simulação.
+Erros: FM403 fora dele. Fonte: regra 10.';
+
+GRANT EXECUTE ON FUNCTION core.definir_relogio(timestamptz) TO formigueiro_app, formigueiro_dba;

@@ -1,0 +1,67 @@
+-- O despacho: esvazia todas as colônias até o horizonte, confirmando a cada lote (regras 1 a 4).
+--
+-- SECURITY INVOKER, pois confirma transações; o que cada passo escreve fica nas funções SECURITY DEFINER que chama.
+
+CREATE OR REPLACE PROCEDURE core.despachar()
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    c_lote     CONSTANT int := 30;
+    v_fim      timestamptz := core._prazo_do_comando();
+    v_esquemas name[];
+    v_colonias text[];
+    v_feitos   int;
+    v_total    int;
+    v_dlq      bigint;
+BEGIN
+    SELECT array_agg(c.colonia ORDER BY c.ordem), array_agg(c.esquema ORDER BY c.ordem)
+      INTO v_colonias, v_esquemas
+      FROM core.consumidores AS c;
+
+    LOOP
+        v_total := 0;
+        FOR i IN 1 .. cardinality(v_colonias) LOOP
+            LOOP
+                v_dlq := core.reservar_tentativa(v_colonias[i]);
+                COMMIT;
+                EXIT WHEN v_dlq IS NULL OR clock_timestamp() > v_fim;
+                BEGIN
+                    EXECUTE format('SELECT %I.tentar_dlq($1)', v_esquemas[i]) USING v_dlq;
+                EXCEPTION WHEN SQLSTATE 'FM409' THEN
+                    NULL;  -- um operador a encerrou entre a reserva e a tentativa
+                END;
+                COMMIT;
+            END LOOP;
+
+            EXECUTE format('SELECT %I.processar_pendentes($1)', v_esquemas[i]) INTO v_feitos USING c_lote;
+            COMMIT;
+            v_total := v_total + v_feitos;
+        END LOOP;
+        EXIT WHEN v_total = 0 OR clock_timestamp() > v_fim;
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE core.despachar() IS
+'Trata tudo o que está pendente em todas as colônias, em lotes de 30 com um COMMIT cada, e tenta de novo o que na DLQ
+tem hora vencida. Espera outro despachante em vez de voltar cedo; acaba por si antes de metade do statement_timeout.
+Não pode ser chamado dentro de uma transação. Fonte: regras 1 a 4.';
+
+CREATE OR REPLACE FUNCTION core._prazo_do_comando()
+RETURNS timestamptz
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT CASE
+               WHEN s.setting = '0' THEN 'infinity'
+               ELSE statement_timestamp() + s.setting::int / 2 * interval '1 millisecond'
+           END
+      FROM pg_catalog.pg_settings AS s
+     WHERE s.name = 'statement_timeout'
+$$;
+
+COMMENT ON FUNCTION core._prazo_do_comando() IS
+'Hora em que terá corrido metade do statement_timeout deste comando; infinity sem limite.';
+
+GRANT EXECUTE ON PROCEDURE core.despachar() TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON FUNCTION core._prazo_do_comando() TO formigueiro_app, formigueiro_dba;

@@ -1,0 +1,45 @@
+-- Faxina diária: ocorrências antigas e, onde o pg_cron mora neste banco, o registro de suas execuções.
+
+CREATE OR REPLACE FUNCTION core.limpar()
+RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_removidas bigint := core._limpar_ocorrencias();
+BEGIN
+    IF to_regclass('cron.job_run_details') IS NOT NULL THEN
+        -- Dinâmica porque a tabela só existe onde o pg_cron está instalado. A política de linhas do pg_cron deixa
+        -- cada papel apagar só as suas.
+        EXECUTE 'DELETE FROM cron.job_run_details WHERE end_time < $1'
+          USING clock_timestamp() - make_interval(days => (core.parametro('dias_guarda_execucoes_cron'))::int);
+    END IF;
+    RETURN v_removidas;
+END
+$$;
+
+COMMENT ON FUNCTION core.limpar() IS
+'Remove ocorrências e execuções do pg_cron mais antigas que os parâmetros dias_guarda_ocorrencias e
+dias_guarda_execucoes_cron; devolve quantas ocorrências saíram. Executada como quem chama, que precisa de direito no
+pg_cron se ele existir. Fonte: projeto, seção 3.';
+
+CREATE OR REPLACE FUNCTION core._limpar_ocorrencias()
+RETURNS bigint
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_removidas bigint;
+BEGIN
+    DELETE FROM core.ocorrencias AS o
+     WHERE o.criado_em < clock_timestamp()
+                         - make_interval(days => (core.parametro('dias_guarda_ocorrencias'))::int);
+    GET DIAGNOSTICS v_removidas = ROW_COUNT;
+    RETURN v_removidas;
+END
+$$;
+
+COMMENT ON FUNCTION core._limpar_ocorrencias() IS
+'Remove as ocorrências mais antigas que o parâmetro dias_guarda_ocorrencias; devolve quantas.';
+
+GRANT EXECUTE ON FUNCTION core.limpar(), core._limpar_ocorrencias() TO formigueiro_app, formigueiro_dba;

@@ -1,0 +1,14 @@
+-- Leitura de core.parametros pelas funções.
+
+CREATE OR REPLACE FUNCTION core.parametro(p_nome text)
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT p.valor FROM core.parametros AS p WHERE p.nome = p_nome
+$$;
+
+COMMENT ON FUNCTION core.parametro(text) IS
+'Valor de um parâmetro, ou NULL se não existe; números com (core.parametro(''nome''))::int, textos com #>> ''{}''.';
+
+GRANT EXECUTE ON FUNCTION core.parametro(text) TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

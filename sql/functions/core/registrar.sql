@@ -1,0 +1,30 @@
+-- Uma ocorrência: linha em core.ocorrencias, na transação de quem chama, e linha estruturada no log.
+
+CREATE OR REPLACE FUNCTION core.registrar(p_nivel text, p_mensagem text, p_contexto jsonb DEFAULT '{}')
+RETURNS void
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    INSERT INTO core.ocorrencias (nivel, colonia, event_id, demanda_id, mensagem, contexto)
+    VALUES (p_nivel,
+            p_contexto ->> 'colonia',
+            core._uuid_ou_nulo(p_contexto ->> 'event_id'),
+            core._uuid_ou_nulo(p_contexto ->> 'demanda_id'),
+            p_mensagem,
+            p_contexto);
+    IF p_nivel = 'info' THEN
+        RAISE LOG USING MESSAGE = p_mensagem, DETAIL = p_contexto::text;
+    ELSE
+        RAISE WARNING USING MESSAGE = p_mensagem, DETAIL = p_contexto::text, HINT = p_nivel;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION core.registrar(text, text, jsonb) IS
+'Registra uma ocorrência de nível info, aviso ou erro. p_contexto é um objeto; colonia, event_id e demanda_id dele
+viram colunas. A linha do log leva o contexto em DETAIL e o nível em HINT. Fonte: regra 6.';
+
+GRANT EXECUTE ON FUNCTION core.registrar(text, text, jsonb)
+   TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

@@ -1,0 +1,28 @@
+-- Conta a tentativa e marca a próxima antes de tentar: se o servidor cair no meio, a conta fica (regra 4).
+
+CREATE OR REPLACE FUNCTION core.reservar_tentativa(p_colonia text)
+RETURNS bigint
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    UPDATE core.dlq AS d
+       SET tentativas = d.tentativas + 1,
+           proxima_tentativa = clock_timestamp() + core._recuo_da_tentativa(d.tentativas + 1),
+           atualizado_em = clock_timestamp()
+     WHERE d.id = (SELECT e.id
+                     FROM core.dlq AS e
+                    WHERE e.colonia = p_colonia
+                      AND e.estado = 'pendente'
+                      AND e.proxima_tentativa <= clock_timestamp()
+                    ORDER BY e.sequence_number, e.id
+                    LIMIT 1
+                      FOR UPDATE SKIP LOCKED)
+    RETURNING d.id
+$$;
+
+COMMENT ON FUNCTION core.reservar_tentativa(text) IS
+'Toma a próxima entrada da DLQ da colônia cuja hora chegou, conta a tentativa e marca a seguinte; devolve o id, ou
+NULL se não há. Quem chama confirma antes de tentar. Fonte: regra 4.';
+
+GRANT EXECUTE ON FUNCTION core.reservar_tentativa(text) TO formigueiro_app, formigueiro_dba;

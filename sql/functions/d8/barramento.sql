@@ -1,0 +1,64 @@
+-- A porta da colônia para o barramento: o que core.despachar e o DBA chamam. Tudo roda como o dono da D-8.
+
+CREATE OR REPLACE FUNCTION d8.processar_pendentes(p_limite int DEFAULT 30)
+RETURNS int
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._drenar('D-8', p_limite)
+$$;
+
+COMMENT ON FUNCTION d8.processar_pendentes(int) IS
+'Trata até p_limite (no máximo 30) eventos pendentes da D-8, em ordem, e devolve quantos. Fonte: regras 1 a 4.';
+
+CREATE OR REPLACE FUNCTION d8.tentar_dlq(p_id bigint)
+RETURNS text
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._tentar_dlq('D-8', p_id)
+$$;
+
+COMMENT ON FUNCTION d8.tentar_dlq(bigint) IS
+'Nova tentativa de uma entrada pendente da DLQ; ver core.dlq_reprocessar. Erros: FM404, FM409.';
+
+CREATE OR REPLACE FUNCTION d8.descartar_dlq(p_id bigint, p_motivo text)
+RETURNS void
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._descartar_dlq('D-8', p_id, p_motivo)
+$$;
+
+COMMENT ON FUNCTION d8.descartar_dlq(bigint, text) IS
+'Encerra uma entrada da DLQ; ver core.dlq_descartar. Erros: FM404, FM409, FM422.';
+
+CREATE OR REPLACE FUNCTION d8.reposicionar(p_tipo text, p_sequencia bigint)
+RETURNS void
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._reposicionar('D-8', p_tipo, p_sequencia)
+$$;
+
+COMMENT ON FUNCTION d8.reposicionar(text, bigint) IS
+'Recua ou adianta um cursor da D-8; ver core.reposicionar. Erros: FM404, FM422.';
+
+CREATE OR REPLACE FUNCTION d8.semear_cursores()
+RETURNS void
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._semear_cursores('D-8', d8.tipos_consumidos())
+$$;
+
+COMMENT ON FUNCTION d8.semear_cursores() IS
+'Cria os cursores que faltam, no horizonte corrente, sem tocar nos que existem. Fonte: D-8 4.5.';
+
+GRANT EXECUTE ON FUNCTION d8.processar_pendentes(int), d8.tentar_dlq(bigint) TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON FUNCTION d8.descartar_dlq(bigint, text), d8.reposicionar(text, bigint) TO formigueiro_dba;
