@@ -1,0 +1,19 @@
+-- Quando o despacho terá o que fazer, se nada mais for publicado.
+
+CREATE OR REPLACE FUNCTION core.proximo_despacho()
+RETURNS timestamptz
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT least(
+               (SELECT statement_timestamp()
+                 WHERE core.obter_maior_sequence() > (SELECT min(c.posicao) FROM core.consumidores AS c)),
+               (SELECT min(d.proxima_tentativa) FROM core.dlq AS d WHERE d.estado = 'pendente'))
+$$;
+
+COMMENT ON FUNCTION core.proximo_despacho() IS
+'Agora, se há evento por ler (ainda que detido por uma lacuna); senão a próxima tentativa da DLQ; NULL se nada espera.';
+
+GRANT EXECUTE ON FUNCTION core.proximo_despacho() TO formigueiro_app;

@@ -1,0 +1,53 @@
+-- Uma peça de Python falhou com um texto: ele volta à fila com recuo, e o motivo fica à vista (E02).
+
+CREATE OR REPLACE FUNCTION d6b.adiar_publicacao(p_atualizacao_id uuid, p_reserva uuid, p_erro text)
+RETURNS void
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    UPDATE d6b.publicacoes_pendentes AS p
+       SET reserva = NULL,
+           reservada_ate = NULL,
+           tentativas = p.tentativas + 1,
+           proxima_tentativa = clock_timestamp() + core._recuo_da_tentativa(p.tentativas),
+           ultimo_erro = p_erro
+     WHERE p.atualizacao_id = p_atualizacao_id
+       AND p.reserva = p_reserva
+$$;
+
+COMMENT ON FUNCTION d6b.adiar_publicacao(uuid, uuid, text) IS
+'Devolve à fila um texto reservado que não pôde ser composto: nova tentativa em 0,5, 1, 2 s … até uma hora. Fonte: E02.';
+
+CREATE OR REPLACE FUNCTION d6b.publicacoes_em_espera()
+RETURNS TABLE (espera bigint, com_erro bigint, mais_antiga timestamptz, ultimo_erro text)
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT count(*),
+           count(*) FILTER (WHERE p.tentativas > 0),
+           min(p.criado_em),
+           (array_agg(p.ultimo_erro ORDER BY p.tentativas DESC, p.criado_em))[1]
+      FROM d6b.publicacoes_pendentes AS p
+$$;
+
+COMMENT ON FUNCTION d6b.publicacoes_em_espera() IS
+'A fila de publicações num relance: quantas esperam, quantas já falharam, a mais antiga e o erro da que mais falhou.';
+
+CREATE OR REPLACE FUNCTION d6b.proxima_publicacao()
+RETURNS timestamptz
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT min(greatest(p.proxima_tentativa, p.reservada_ate)) FROM d6b.publicacoes_pendentes AS p
+$$;
+
+COMMENT ON FUNCTION d6b.proxima_publicacao() IS
+'Quando o trabalhador terá o que compor, se nada mais chegar; NULL com a fila vazia.';
+
+GRANT EXECUTE ON FUNCTION d6b.adiar_publicacao(uuid, uuid, text), d6b.proxima_publicacao() TO formigueiro_app;
+GRANT EXECUTE ON FUNCTION d6b.publicacoes_em_espera() TO core_dono, formigueiro_app, formigueiro_dba;

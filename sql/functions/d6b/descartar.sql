@@ -1,0 +1,58 @@
+-- O fim comum dos handlers: marcar como processado, com ou sem ocorrência (regras 1 e 6).
+
+CREATE OR REPLACE FUNCTION d6b.marcar_processado(p_evento core.event_log)
+RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO d6b.processed_events (event_id, event_type, processed_at)
+    VALUES (p_evento.event_id, p_evento.tipo, d6b.centesimo(core.agora()))
+    ON CONFLICT (event_id) DO NOTHING
+$$;
+
+COMMENT ON FUNCTION d6b.marcar_processado(core.event_log) IS
+'Escreve a linha de processed_events do evento, se ainda não há. Fonte: regra 1.';
+
+CREATE OR REPLACE FUNCTION d6b.ja_processado(p_evento core.event_log)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT EXISTS (SELECT FROM d6b.processed_events AS p WHERE p.event_id = p_evento.event_id)
+$$;
+
+COMMENT ON FUNCTION d6b.ja_processado(core.event_log) IS
+'Se o evento já tem linha em processed_events.';
+
+CREATE OR REPLACE FUNCTION d6b.descartar(p_evento core.event_log, p_nivel text, p_mensagem text, p_detalhe jsonb DEFAULT '{}')
+RETURNS text
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    PERFORM core.registrar(p_nivel, p_mensagem,
+                           jsonb_build_object('colonia', 'D-6b',
+                                              'tipo', p_evento.tipo,
+                                              'event_id', p_evento.event_id,
+                                              'correlacao_id', p_evento.correlacao_id,
+                                              'demanda_id', p_evento.payload -> 'demanda_id',
+                                              'conselheiro_id', p_evento.payload -> 'conselheiro_id') || p_detalhe);
+    PERFORM d6b.marcar_processado(p_evento);
+    RETURN 'descartado: ' || p_mensagem;
+END
+$$;
+
+COMMENT ON FUNCTION d6b.descartar(core.event_log, text, text, jsonb) IS
+'Encerra um evento que não pode ser usado: ocorrência (nível aviso ou erro), processed_events e o resultado
+''descartado: …'' do handler. Fonte: regra 6.';
+
+CREATE OR REPLACE FUNCTION d6b.campos_ausentes(p_payload jsonb, VARIADIC p_campos text[])
+RETURNS text[]
+LANGUAGE sql
+IMMUTABLE
+AS $$
+    SELECT coalesce(array_agg(c.campo ORDER BY c.n), '{}')
+      FROM unnest(p_campos) WITH ORDINALITY AS c (campo, n)
+     WHERE coalesce(p_payload -> c.campo, 'null') = 'null'
+$$;
+
+COMMENT ON FUNCTION d6b.campos_ausentes(jsonb, text[]) IS
+'Quais dos campos dados faltam no payload ou são nulos, na ordem dada.';

@@ -1,0 +1,38 @@
+-- O protocolo de inicialização (D-6b 4.3): repetível, e por isso chamado a cada subida do app.
+
+CREATE OR REPLACE FUNCTION d6b.iniciar()
+RETURNS jsonb
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_balanco   jsonb;
+    v_tratados  int;
+    v_replay    int := 0;
+    v_inativos  int;
+    v_republicadas int;
+BEGIN
+    PERFORM d6b.semear_cursores();
+    LOOP
+        v_tratados := core._drenar('D-6b', 30);
+        EXIT WHEN v_tratados = 0;
+        v_replay := v_replay + v_tratados;
+    END LOOP;
+    v_inativos := d6b.verificar_acompanhamentos_inativos();
+    v_republicadas := d6b.republicar_saidas_conclusao_pendentes();
+
+    v_balanco := jsonb_build_object('eventos_tratados', v_replay,
+                                    'acompanhamentos_inativos', v_inativos,
+                                    'conclusoes_republicadas', v_republicadas);
+    RAISE LOG USING MESSAGE = 'D-6b Relatoria e Acompanhamento inicializada', DETAIL = v_balanco::text;
+    RETURN v_balanco;
+END
+$$;
+
+COMMENT ON FUNCTION d6b.iniciar() IS
+'Semeia cursores, trata o que ficou por tratar, relata inativos e republica saídas de conclusão pendentes: {eventos_
+tratados, acompanhamentos_inativos, conclusoes_republicadas}. Numa transação só: com muito atraso, prefira antes
+CALL core.despachar(). Fonte: D-6b 4.3.';
+
+GRANT EXECUTE ON FUNCTION d6b.iniciar() TO formigueiro_app, formigueiro_dba;

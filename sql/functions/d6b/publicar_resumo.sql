@@ -1,0 +1,36 @@
+-- O resumo de fecho, composto pelo Python, entra no snapshot da conclusão e é publicado (E04).
+
+CREATE OR REPLACE FUNCTION d6b.publicar_resumo(p_atualizacao_id uuid, p_reserva uuid, p_resumo text, p_fontes uuid[])
+RETURNS boolean
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_atualizacao    d6b.atualizacoes;
+    v_acompanhamento d6b.acompanhamentos;
+    v_saidas         jsonb;
+BEGIN
+    IF NOT d6b.consumir_reserva(p_atualizacao_id, p_reserva, 'fecho') THEN
+        RETURN false;
+    END IF;
+    SELECT * INTO STRICT v_atualizacao FROM d6b.atualizacoes AS u WHERE u.id = p_atualizacao_id;
+    SELECT * INTO STRICT v_acompanhamento FROM d6b.acompanhamentos AS a WHERE a.id = v_atualizacao.acompanhamento_id;
+
+    v_saidas := jsonb_build_array(d6b.saida_resumo_ciclo(v_acompanhamento, p_resumo, p_fontes, true,
+                                                         v_atualizacao.correlacao_id));
+    UPDATE d6b.acompanhamentos AS a
+       SET texto_resumo_ciclo = p_resumo,
+           saidas_conclusao = a.saidas_conclusao || d6b.por_publicar(v_saidas),
+           saidas_conclusao_pendentes = true
+     WHERE a.id = v_acompanhamento.id;
+    PERFORM d6b.publicar_conclusao(d6b.causa_da_conclusao(v_atualizacao), v_acompanhamento.id, v_saidas);
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION d6b.publicar_resumo(uuid, uuid, text, uuid[]) IS
+'Junta o resumo de fecho ao snapshot saidas_conclusao e o publica; se não puder, a varredura o republica. Devolve false,
+sem nada fazer, se a reserva não vale mais. Fonte: D-6b 3.7.1, E04.';
+
+GRANT EXECUTE ON FUNCTION d6b.publicar_resumo(uuid, uuid, text, uuid[]) TO formigueiro_app;

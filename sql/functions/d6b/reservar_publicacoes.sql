@@ -1,0 +1,102 @@
+-- O trabalhador toma da fila o que pode compor agora (E02).
+--
+-- De cada acompanhamento, só o primeiro da fila, para que os textos saiam em ordem; reservado por um prazo, para que
+-- dois trabalhadores não façam o mesmo e o de um que morreu volte sozinho.
+
+CREATE OR REPLACE FUNCTION d6b.reservar_publicacoes(p_limite int DEFAULT 10)
+RETURNS SETOF jsonb
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH vez AS MATERIALIZED (
+        SELECT p.atualizacao_id
+          FROM d6b.publicacoes_pendentes AS p
+         WHERE p.proxima_tentativa <= clock_timestamp()
+           AND coalesce(p.reservada_ate, '-infinity') < clock_timestamp()
+           AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes
+                            WHERE antes.acompanhamento_id = p.acompanhamento_id
+                              AND antes.sequencia < p.sequencia)
+         ORDER BY p.criado_em
+         LIMIT p_limite
+           FOR UPDATE SKIP LOCKED
+    ), reservada AS (
+        UPDATE d6b.publicacoes_pendentes AS p
+           SET reserva = gen_random_uuid(),
+               reservada_ate = clock_timestamp() + interval '60 seconds'
+          FROM vez AS v
+         WHERE p.atualizacao_id = v.atualizacao_id
+        RETURNING p.atualizacao_id, p.acompanhamento_id, p.especie, p.reserva
+    )
+    SELECT jsonb_build_object(
+               'reserva', r.reserva,
+               'especie', r.especie,
+               'atualizacao_id', u.id,
+               'demanda_id', u.demanda_id,
+               'acompanhamento_id', u.acompanhamento_id,
+               'sequencia', u.sequencia,
+               'tipo', u.tipo,
+               'texto', u.texto_estruturado,
+               'conteudo', d6b.conteudo_publico(u.conteudo_estruturado),
+               'criado_em', core.iso(u.criado_em),
+               'ciclo', d6b.ciclo_publicado(r.acompanhamento_id))
+      FROM reservada AS r
+      JOIN d6b.atualizacoes AS u ON u.id = r.atualizacao_id
+$$;
+
+COMMENT ON FUNCTION d6b.reservar_publicacoes(int) IS
+'Reserva por 60 s até p_limite textos por compor e devolve um objeto de cada: {reserva, especie: atualizacao | fecho,
+atualizacao_id, demanda_id, acompanhamento_id, sequencia, tipo, texto, conteudo, criado_em, ciclo: {data_inicio,
+data_fim, fuso, atualizacoes: [{atualizacao_id, sequencia, tipo, criado_em, descricao, suspeita}], desfecho}}.
+Fonte: E02.';
+
+CREATE OR REPLACE FUNCTION d6b.ciclo_publicado(p_acompanhamento_id uuid)
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT jsonb_build_object(
+               'data_inicio', core.iso(a.data_inicio),
+               'data_fim', core.iso(a.data_conclusao),
+               'fuso', core.parametro('fuso_horario'),
+               'atualizacoes', coalesce((
+                   SELECT jsonb_agg(jsonb_build_object('atualizacao_id', u.id,
+                                                       'sequencia', u.sequencia,
+                                                       'tipo', u.tipo,
+                                                       'criado_em', core.iso(u.criado_em),
+                                                       'descricao', p.descricao,
+                                                       'suspeita', p.conteudo_suspeito)
+                                    ORDER BY u.sequencia)
+                     FROM d6b.publicacoes AS p
+                     JOIN d6b.atualizacoes AS u ON u.id = p.atualizacao_id
+                    WHERE p.acompanhamento_id = a.id), '[]'),
+               'desfecho', (
+                   SELECT jsonb_build_object('atualizacao_id', u.id,
+                                             'sequencia', u.sequencia,
+                                             'criado_em', core.iso(u.criado_em),
+                                             'texto', a.texto_resumo_final)
+                     FROM d6b.atualizacoes AS u
+                    WHERE u.acompanhamento_id = a.id
+                      AND a.status = 'concluido'
+                    ORDER BY u.sequencia DESC
+                    LIMIT 1))
+      FROM d6b.acompanhamentos AS a
+     WHERE a.id = p_acompanhamento_id
+$$;
+
+COMMENT ON FUNCTION d6b.ciclo_publicado(uuid) IS
+'O que o resumo do ciclo pode contar: as atualizações publicadas, em ordem, e o desfecho se concluído. Fonte: 3.7.1, E05.';
+
+CREATE OR REPLACE FUNCTION d6b.conteudo_publico(p_conteudo jsonb)
+RETURNS jsonb
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT p_conteudo - ARRAY['audio_object_key', 'transcricao_status']
+$$;
+
+COMMENT ON FUNCTION d6b.conteudo_publico(jsonb) IS
+'O conteúdo estruturado sem o que é só do servidor: a chave do áudio e a situação da transcrição. Fonte: E18.';
+
+GRANT EXECUTE ON FUNCTION d6b.reservar_publicacoes(int) TO formigueiro_app;

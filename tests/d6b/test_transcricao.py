@@ -1,0 +1,183 @@
+"""Relato em áudio e sua transcrição (3.2, 3.2.1, 3.9.1; E15, E18)."""
+
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from tests.apoio.rede import Rede
+
+DEMANDA, ANA, BIA = UUID(int=1), UUID(int=11), UUID(int=12)
+TRANSCRITA = "conselheiro.atualização_transcrita"
+AUDIO = {"audio_object_key": "cidadaos/11/audio.ogg", "texto_bruto": "", "texto_estruturado": ""}
+
+
+@pytest.fixture
+def sorteada(rede: Rede) -> Rede:
+    rede.sortear(DEMANDA, ANA)
+    rede.despachar()
+    return rede
+
+
+def transcrever(rede: Rede, atualizacao: UUID, texto: str = "A equipe esteve na rua.", **extra: object) -> UUID:
+    payload: dict[str, object] = {
+        "atualizacao_event_id": str(atualizacao),
+        "conselheiro_id": str(ANA),
+        "demanda_id": str(DEMANDA),
+        "unidade_civica_id": str(UUID(int=7)),
+        "sucesso": True,
+        "texto_transcrito": texto,
+        "confianca": 0.87,
+        "timestamp": rede.agora(),
+    } | extra
+    return rede.publicar(TRANSCRITA, payload, "D-1b")
+
+
+def falhar(rede: Rede, atualizacao: UUID) -> UUID:
+    return transcrever(rede, atualizacao, "", sucesso=False, motivo_falha="áudio ininteligível")
+
+
+def linha(rede: Rede) -> dict[str, Any]:
+    (unica,) = rede.linhas("SELECT * FROM d6b.atualizacoes")
+    return unica
+
+
+def fila(rede: Rede) -> list[str]:
+    return [str(p["especie"]) for p in rede.linhas("SELECT especie FROM d6b.publicacoes_pendentes ORDER BY sequencia")]
+
+
+def test_audio_nasce_pendente_inicia_a_demanda_e_nada_publica(sorteada: Rede) -> None:
+    sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+    sorteada.despachar()
+    assert linha(sorteada)["texto_estruturado"] == ""
+    assert linha(sorteada)["conteudo_estruturado"]["transcricao_status"] == "aguardando"
+    assert linha(sorteada)["conteudo_estruturado"]["audio_object_key"] == "cidadaos/11/audio.ogg"
+    assert sorteada.tipos(DEMANDA) == ["conselheiro.demanda_iniciada"]
+    assert fila(sorteada) == []
+
+
+def test_transcricao_com_sucesso_preenche_a_linha_e_a_poe_na_fila(sorteada: Rede) -> None:
+    audio = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+    transcrever(sorteada, audio, modelo_transcricao="whisper-pt")
+    sorteada.despachar()
+    assert linha(sorteada)["texto_estruturado"] == "A equipe esteve na rua."
+    conteudo = linha(sorteada)["conteudo_estruturado"]
+    assert (conteudo["transcricao_status"], conteudo["modelo_transcricao"]) == ("concluida", "whisper-pt")
+    assert conteudo["confianca_transcricao"] == 0.87
+    assert fila(sorteada) == ["atualizacao"]
+
+
+def test_transcricao_sem_sucesso_marca_a_falha_e_nada_publica(sorteada: Rede) -> None:
+    audio = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+    falhar(sorteada, audio)
+    sorteada.despachar()
+    assert linha(sorteada)["conteudo_estruturado"]["transcricao_status"] == "falha"
+    assert linha(sorteada)["texto_estruturado"] == ""
+    assert fila(sorteada) == []
+
+
+def test_transcricao_tardia_publica_mesmo_com_o_ciclo_encerrado(sorteada: Rede) -> None:
+    audio = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+    sorteada.sortear(DEMANDA, BIA)
+    transcrever(sorteada, audio)
+    sorteada.despachar()
+    assert fila(sorteada) == ["atualizacao"]
+
+
+def test_transcricao_de_evento_desconhecido_e_descartada(sorteada: Rede) -> None:
+    evento = transcrever(sorteada, UUID(int=404))
+    sorteada.despachar()
+    assert sorteada.ocorrencias(evento)[0]["nivel"] == "aviso"
+    assert sorteada.processado(evento)
+
+
+def test_dois_resultados_para_a_mesma_linha_so_o_primeiro_vale(sorteada: Rede) -> None:
+    audio = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+    transcrever(sorteada, audio, "o primeiro")
+    segundo = transcrever(sorteada, audio, "o segundo")
+    sorteada.despachar()
+    assert linha(sorteada)["texto_estruturado"] == "o primeiro"
+    assert sorteada.ocorrencias(segundo)[0]["mensagem"] == "A atualização não aguarda transcrição"
+
+
+def test_prazo_por_audio_vale_desde_o_registro(sorteada: Rede) -> None:
+    audio = sorteada.atualizar(DEMANDA, ANA, "prazo_registrado", **AUDIO)  # type: ignore[arg-type]
+    sorteada.despachar()
+    assert sorteada.um("SELECT count(*) FROM d6b.prazos WHERE status = 'vigente'") == 1
+    transcrever(sorteada, audio)
+    sorteada.despachar()
+    assert sorteada.um("SELECT count(*) FROM d6b.prazos") == 1
+
+
+def test_campos_do_servidor_que_vem_de_fora_sao_descartados(sorteada: Rede) -> None:
+    """E18."""
+    forjado = {"canal": "telefone", "transcricao_status": "aguardando", "audio_object_key": "x", "confianca_transcricao": 1}
+    sorteada.atualizar(DEMANDA, ANA, "contato_realizado", forjado)
+    sorteada.despachar()
+    assert linha(sorteada)["conteudo_estruturado"] == {"canal": "telefone"}
+    assert fila(sorteada) == ["atualizacao"]
+
+
+def concluir_por_audio(rede: Rede) -> UUID:
+    return rede.atualizar(DEMANDA, ANA, "status_atualizado", {"novo_status": "concluido"}, **AUDIO)  # type: ignore[arg-type]
+
+
+def test_conclusao_por_audio_encerra_logo_e_o_fecho_espera(sorteada: Rede) -> None:
+    """E15."""
+    concluir_por_audio(sorteada)
+    sorteada.despachar()
+    assert sorteada.acompanhamento(DEMANDA)["status"] == "concluido"
+    resumo = "Conclusão relatada em áudio; transcrição em andamento."
+    assert sorteada.eventos("demanda.concluída")[0]["payload"]["resumo_final"] == resumo
+    assert fila(sorteada) == ["fecho"]
+    espera = sorteada.um("SELECT proxima_tentativa - clock_timestamp() FROM d6b.publicacoes_pendentes")
+    assert 47.9 < espera.total_seconds() / 3600 <= 48
+
+
+@pytest.mark.parametrize("sucesso", [True, False])
+def test_resultado_da_transcricao_solta_o_fecho_e_nunca_publica_a_conclusao(sorteada: Rede, sucesso: bool) -> None:
+    audio = concluir_por_audio(sorteada)
+    sorteada.despachar()
+    transcrever(sorteada, audio, "Tudo pronto na praça.") if sucesso else falhar(sorteada, audio)
+    sorteada.despachar()
+    assert fila(sorteada) == ["fecho"]
+    assert sorteada.um("SELECT proxima_tentativa <= clock_timestamp() FROM d6b.publicacoes_pendentes")
+    final = sorteada.acompanhamento(DEMANDA)["texto_resumo_final"]
+    assert final == ("Tudo pronto na praça." if sucesso else "Conclusão relatada em áudio; transcrição em andamento.")
+
+
+@pytest.mark.parametrize(
+    "comando",
+    [
+        "UPDATE d6b.atualizacoes SET texto_estruturado = 'outro'",
+        "DELETE FROM d6b.atualizacoes",
+        "TRUNCATE d6b.atualizacoes CASCADE",
+    ],
+)
+def test_atualizacao_publicada_e_so_de_acrescimo(sorteada: Rede, comando: str) -> None:
+    """E13."""
+    sorteada.atualizar(DEMANDA, ANA)
+    sorteada.despachar()
+    with pytest.raises(psycopg.Error) as recusa:
+        sorteada.bd.execute(comando)  # type: ignore[call-overload]
+    assert recusa.value.sqlstate == "FM409"
+
+
+PROIBIDAS = [("em_andamento", "aguardando_inicio")] + [
+    (de, para)
+    for de in ("concluido", "reatribuido", "fim_mandato", "desistencia")
+    for para in ("aguardando_inicio", "em_andamento", "concluido", "reatribuido")
+    if de != para
+]
+
+
+@pytest.mark.parametrize(("de", "para"), PROIBIDAS)
+def test_transicao_proibida_e_recusada(sorteada: Rede, de: str, para: str) -> None:
+    """4.8, E13."""
+    sorteada.bd.execute("UPDATE d6b.acompanhamentos SET status = 'em_andamento'")
+    if de != "em_andamento":
+        sorteada.bd.execute("UPDATE d6b.acompanhamentos SET status = %s", [de])
+    with pytest.raises(psycopg.Error, match="Transição proibida") as recusa:
+        sorteada.bd.execute("UPDATE d6b.acompanhamentos SET status = %s", [para])
+    assert recusa.value.sqlstate == "FM409"
