@@ -44,12 +44,14 @@ VALUES ('core-despacho', '* * * * *', 'CALL core.despachar()'),
        ('d8-ciclos', '5 * * * *', 'CALL d8.executar_varredura()');
 
 CREATE TABLE core.produtores (
-    papel   name PRIMARY KEY,
-    colonia text NOT NULL
+    papel   name NOT NULL,
+    colonia text NOT NULL,
+
+    PRIMARY KEY (papel, colonia)
 );
 
 COMMENT ON TABLE core.produtores IS
-    'Por qual colônia cada papel de conexão publica; superusuário e donos não precisam de linha.';
+    'Por quais colônias cada papel de conexão publica; superusuário e donos não precisam de linha.';
 
 GRANT SELECT ON core.parametros, core.relogio TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;
 GRANT SELECT ON core.agendamentos TO formigueiro_app, formigueiro_dba;

@@ -1,0 +1,99 @@
+"""core.publicar: idempotência, recusas e permissões (projeto, seções 3 e 4)."""
+
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
+
+from tests.apoio.rede import Rede
+
+SORTEIO: dict[str, object] = {
+    "conselheiro_id": str(UUID(int=11)),
+    "demanda_id": str(UUID(int=1)),
+    "unidade_civica_id": str(UUID(int=7)),
+}
+
+
+def test_o_mesmo_evento_de_novo_devolve_o_primeiro_numero(rede: Rede) -> None:
+    evento = uuid4()
+    consulta = "SELECT core.publicar('conselheiro.sorteado', %s, 'D-6a', p_event_id => %s)"
+    primeiro = rede.um(consulta, Jsonb(SORTEIO), evento)
+    assert rede.um(consulta, Jsonb(dict(reversed(SORTEIO.items()))), evento) == primeiro
+    assert rede.um("SELECT count(*) FROM core.event_log") == 1
+
+
+def test_o_mesmo_event_id_com_outro_conteudo_e_recusado(rede: Rede) -> None:
+    evento = rede.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+    with pytest.raises(psycopg.Error, match=f"{evento} já foi publicado com outro conteúdo") as recusa:
+        rede.publicar("conselheiro.sorteado", SORTEIO | {"total_elegiveis": 9}, "D-6a", event_id=evento)
+    assert recusa.value.sqlstate == "FM409"
+
+
+def test_a_chave_e_a_demanda_ou_o_proprio_evento(rede: Rede) -> None:
+    evento = rede.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+    (linha,) = rede.eventos()
+    assert linha["chave"] == SORTEIO["demanda_id"]
+    assert linha["correlacao_id"] == evento
+
+
+@pytest.mark.parametrize(
+    ("tipo", "versao", "payload", "mensagem"),
+    [
+        ("conselheiro.sumido", "1.0.0", SORTEIO, "não conhece o tipo conselheiro.sumido na versão 1.0.0"),
+        ("conselheiro.sorteado", "9.9.9", SORTEIO, "não conhece o tipo conselheiro.sorteado na versão 9.9.9"),
+        ("conselheiro.sorteado", "1.0.0", {"conselheiro_id": "x"}, "demanda_id: obrigatório.*unidade_civica_id: obrigatório.*conselheiro_id: UUID"),
+    ],
+)
+def test_o_que_o_registro_recusa_nao_deixa_nada(
+    rede: Rede, tipo: str, versao: str, payload: dict[str, object], mensagem: str
+) -> None:
+    with pytest.raises(psycopg.Error, match=mensagem) as recusa:
+        rede.publicar(tipo, payload, "D-6a", versao)
+    assert recusa.value.sqlstate == "FM422"
+    assert rede.eventos() == []
+
+
+def test_campo_obrigatorio_nulo_e_nomeado(rede: Rede) -> None:
+    with pytest.raises(psycopg.Error, match="payload") as recusa:
+        rede.bd.execute("SELECT core.publicar('conselheiro.sorteado', NULL, 'D-6a')")
+    assert recusa.value.sqlstate == "FM422"
+
+
+@pytest.mark.parametrize("comando", ["UPDATE core.event_log SET origem = 'x'", "DELETE FROM core.event_log", "TRUNCATE core.event_log"])
+def test_o_log_e_so_de_acrescimo(rede: Rede, comando: str) -> None:
+    rede.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+    with pytest.raises(psycopg.Error, match="só de acréscimo") as recusa:
+        rede.bd.execute(comando)  # type: ignore[call-overload]
+    assert recusa.value.sqlstate == "FM409"
+
+
+def test_produtor_so_publica_pela_colonia_que_e_sua_e_o_que_ela_produz(rede: Rede, dsn: str) -> None:
+    rede.bd.execute("INSERT INTO core.produtores VALUES ('formigueiro_produtor', 'D-6a')")
+    with psycopg.connect(make_conninfo(dsn, user="formigueiro_produtor"), autocommit=True) as produtor:
+        daqui = Rede(produtor)
+        daqui.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+        with pytest.raises(psycopg.Error, match="não publica pela colônia D-12") as alheia:
+            daqui.publicar("conselheiro.sorteado", SORTEIO, "D-12")
+        with pytest.raises(psycopg.Error, match="não é produtora de demanda.conclusao_confirmada") as outro_tipo:
+            daqui.publicar("demanda.conclusao_confirmada", {}, "D-6a")
+        assert alheia.value.sqlstate == outro_tipo.value.sqlstate == "FM403"
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            produtor.execute("SELECT * FROM core.event_log")
+    assert len(rede.eventos()) == 1
+
+
+def test_relogio_so_se_define_em_simulacao(rede: Rede) -> None:
+    rede.relogio("2027-01-02 03:04:05.678+00")
+    assert rede.agora() == "2027-01-02T03:04:05.678Z"
+    rede.bd.execute("SELECT core.definir_relogio(NULL)")
+    rede.bd.execute("UPDATE core.relogio SET simulacao = false")
+    with pytest.raises(psycopg.Error, match="banco de simulação") as recusa:
+        rede.relogio("2027-01-01")
+    assert recusa.value.sqlstate == "FM403"
+
+
+def test_iso_nao_depende_do_fuso_da_sessao(rede: Rede) -> None:
+    rede.bd.execute("SET TimeZone = 'Asia/Kathmandu'")
+    assert rede.um("SELECT core.iso('2026-11-30 12:34:56.789+00')") == "2026-11-30T12:34:56.789Z"
