@@ -1,0 +1,110 @@
+"""A demonstração: toca a cidade de exemplo, dia a dia, num banco de simulação, e confere como acabou."""
+
+import asyncio
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
+
+from app.banco.recursos import EXEMPLOS
+from app.demo import conferencias, linha, roteiro
+from app.pecas.denylist import Denylist
+from app.trabalhador.trabalhador import esvaziar
+
+VARREDURA = time(5, tzinfo=UTC)
+
+
+def tocar(dsn_admin: str, dsn_app: str, denylist: Denylist) -> int:
+    """Toca a demonstração inteira, imprime a linha do tempo e as conferências; devolve 0 se tudo saiu como devia.
+
+    `dsn_app` despacha, varre e publica textos, como o serviço faria; os eventos das outras colônias são publicados
+    pelo papel de produtor; `dsn_admin` só prepara e lê.
+    """
+    peca = roteiro.ler(EXEMPLOS / "cidade.jsonl")
+    with psycopg.connect(dsn_admin, autocommit=True) as admin:
+        _autorizar_produtores(admin)
+        asyncio.run(_tocar(peca, admin, make_conninfo(dsn_admin, user="formigueiro_produtor"), dsn_app, denylist))
+        linha.imprimir(admin, peca.cidade)
+        return conferencias.imprimir(admin, peca.cidade)
+
+
+def _autorizar_produtores(admin: psycopg.Connection[Any]) -> None:
+    admin.execute(
+        """
+        INSERT INTO core.produtores (papel, colonia)
+        SELECT 'formigueiro_produtor', c.colonia
+          FROM unnest(ARRAY['D-1a', 'D-1b', 'D-6a', 'D-12']) AS c (colonia)
+            ON CONFLICT DO NOTHING
+        """
+    )
+
+
+async def _tocar(
+    peca: roteiro.Roteiro, admin: psycopg.Connection[Any], dsn_produtor: str, dsn_app: str, denylist: Denylist
+) -> None:
+    fuso = ZoneInfo(_fuso(admin))
+    primeiro = datetime.now(fuso).date() - timedelta(days=peca.cidade.dias)
+    async with (
+        await AsyncConnection.connect(dsn_app, autocommit=True) as app,
+        await AsyncConnection.connect(dsn_produtor, autocommit=True) as produtor,
+    ):
+        try:
+            for dia in range(peca.cidade.dias):
+                await _amanhecer(app, primeiro + timedelta(days=dia))
+                for cena in peca.do_dia(dia):
+                    await _encenar(peca.cidade, cena, cena.quando(primeiro, fuso), admin, app, produtor)
+                await esvaziar(app, denylist)
+        finally:
+            await app.execute("SELECT core.definir_relogio(NULL)")
+
+
+async def _amanhecer(app: AsyncConnection[Any], dia: date) -> None:
+    """De madrugada correm as varreduras, como o pg_cron faria."""
+    await app.execute("SELECT core.definir_relogio(%s)", [datetime.combine(dia, VARREDURA)])
+    await app.execute("SELECT d6b.verificar_prazos_proximos()")
+    await app.execute("CALL d8.executar_varredura()")
+
+
+async def _encenar(
+    cidade: roteiro.Cidade,
+    cena: roteiro.Cena,
+    agora: datetime,
+    admin: psycopg.Connection[Any],
+    app: AsyncConnection[Any],
+    produtor: AsyncConnection[Any],
+) -> None:
+    await app.execute("SELECT core.definir_relogio(%s)", [agora])
+    payload = roteiro.situar(
+        cena, agora, lambda demanda, ciclo: _demanda_de_manutencao(admin, cidade.demandas[demanda].id, ciclo)
+    )
+    await produtor.execute(
+        "SELECT core.publicar(%s, %s, %s, %s)", [cena.tipo, Jsonb(payload), cena.origem, cena.versao_schema]
+    )
+    await app.execute("CALL core.despachar()")
+
+
+def _demanda_de_manutencao(admin: psycopg.Connection[Any], original: str, ciclo: int) -> str:
+    """A demanda que a D-8 gerou para um ciclo: seu id é sorteado, e o roteiro o conhece só pelo número."""
+    gerada = admin.execute(
+        """
+        SELECT h.demanda_manutencao_id
+          FROM d8.historico_manutencoes AS h
+          JOIN d8.projetos_monitorados AS p ON p.id = h.projeto_id
+         WHERE p.demanda_original_id = %s
+           AND h.ciclo_numero = %s
+        """,
+        [original, ciclo],
+    ).fetchone()
+    if gerada is None:
+        raise LookupError(f"o ciclo {ciclo} da demanda {original} não foi gerado a tempo")
+    return str(gerada[0])
+
+
+def _fuso(admin: psycopg.Connection[Any]) -> str:
+    valor = admin.execute("SELECT core.parametro('fuso_horario') #>> '{}'").fetchone()
+    assert valor is not None
+    return str(valor[0])

@@ -1,0 +1,49 @@
+"""A agenda de core.agendamentos, cumprida pelo app onde não há pg_cron."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+from cronsim import CronSim
+from psycopg import AsyncConnection, Error
+
+_log = structlog.get_logger(__name__)
+
+
+async def cumprir(conexao: AsyncConnection[Any]) -> None:
+    """Executa o que está na hora. Uma hora perdida é cumprida uma vez; cada hora, por um só processo."""
+    for nome, cron, ultima in await _agendamentos(conexao):
+        hora = _hora_mais_recente(cron, ultima, datetime.now(UTC))
+        if hora is None:
+            continue
+        linha = await (await conexao.execute("SELECT core.reservar_execucao(%s, %s)", [nome, hora])).fetchone()
+        comando = linha[0] if linha else None
+        if comando is None:
+            continue  # outro processo a tomou
+        try:
+            await conexao.execute(comando)
+        except Error as erro:
+            if conexao.broken:
+                raise
+            _log.error("agendamento falhou", agendamento=nome, erro=str(erro).strip())
+
+
+async def proxima(conexao: AsyncConnection[Any]) -> datetime | None:
+    """A próxima hora marcada; None se a agenda é do pg_cron."""
+    agora = datetime.now(UTC)
+    return min((next(CronSim(cron, agora)) for _, cron, _ in await _agendamentos(conexao)), default=None)
+
+
+async def _agendamentos(conexao: AsyncConnection[Any]) -> list[tuple[str, str, datetime]]:
+    cursor = await conexao.execute("SELECT nome, cron, ultima_execucao FROM core.agenda_do_app()")
+    return await cursor.fetchall()
+
+
+def _hora_mais_recente(cron: str, ultima: datetime, agora: datetime) -> datetime | None:
+    """A última hora marcada depois de `ultima` que já passou; as anteriores a ela não se repetem."""
+    recente = None
+    for hora in CronSim(cron, ultima.astimezone(UTC)):
+        if hora > agora:
+            return recente
+        recente = hora
+    return recente

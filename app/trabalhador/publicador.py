@@ -1,0 +1,72 @@
+"""Esvazia a fila de publicações (E02): reserva, compõe e devolve ao banco, que publica."""
+
+from typing import Any
+
+import msgspec
+import structlog
+from psycopg import AsyncConnection
+from psycopg.types.json import Jsonb, set_json_loads
+
+from app.pecas.denylist import Denylist
+from app.trabalhador.composicao import Reservada, compor_fecho, compor_publicacao
+
+LOTE = 10
+
+_log = structlog.get_logger(__name__)
+
+
+async def publicar_pendentes(conexao: AsyncConnection[Any], denylist: Denylist) -> int:
+    """Compõe e publica um lote do que a fila tem na vez; devolve quantos textos tratou.
+
+    Um texto com que uma peça falha volta à fila com recuo, e não detém os de outros acompanhamentos.
+    """
+    cursor = conexao.cursor()
+    # O banco entrega JSON; decodificá-lo já com o tipo dispensa um dicionário intermediário.
+    set_json_loads(_como_bytes, cursor)
+    await cursor.execute("SELECT r FROM d6b.reservar_publicacoes(%s) AS r", [LOTE])
+    linhas = await cursor.fetchall()
+    for (linha,) in linhas:
+        await _publicar(conexao, msgspec.json.decode(linha, type=Reservada), denylist)
+    return len(linhas)
+
+
+async def _publicar(conexao: AsyncConnection[Any], reservada: Reservada, denylist: Denylist) -> None:
+    try:
+        if reservada.especie == "fecho":
+            resumo = compor_fecho(reservada, denylist)
+            await conexao.execute(
+                "SELECT d6b.publicar_resumo(%s, %s, %s, %s)",
+                [reservada.atualizacao_id, reservada.reserva, resumo.texto, resumo.fontes],
+            )
+        else:
+            pronta = compor_publicacao(reservada, denylist)
+            await conexao.execute(
+                "SELECT d6b.publicar_atualizacao(%s, %s, %s, %s, %s, %s, %s)",
+                [
+                    reservada.atualizacao_id,
+                    reservada.reserva,
+                    pronta.termos,
+                    pronta.descricao,
+                    None if pronta.caminho is None else Jsonb(pronta.caminho),
+                    pronta.resumo.texto,
+                    pronta.resumo.fontes,
+                ],
+            )
+    except Exception as erro:  # qualquer falha de um texto é dele só: fica à vista e é tentada de novo
+        if conexao.broken:
+            raise
+        _log.error(
+            "texto não pôde ser publicado",
+            demanda_id=str(reservada.demanda_id),
+            atualizacao_id=str(reservada.atualizacao_id),
+            acompanhamento_id=str(reservada.acompanhamento_id),
+            erro=repr(erro),
+        )
+        await conexao.execute(
+            "SELECT d6b.adiar_publicacao(%s, %s, %s)",
+            [reservada.atualizacao_id, reservada.reserva, f"{type(erro).__name__}: {erro}"],
+        )
+
+
+def _como_bytes(valor: str | bytes) -> str | bytes:
+    return valor

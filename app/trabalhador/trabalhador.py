@@ -1,0 +1,129 @@
+"""O trabalhador: despacha os eventos, publica os textos e, sem pg_cron, cumpre a agenda.
+
+Vários processos podem rodar um; lidera quem segura a trava consultiva de líder, que o servidor solta quando a sessão
+morre. O líder dorme segurando a trava do sono (regra 7): quem publica a acha tomada e o acorda por NOTIFY.
+"""
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+import structlog
+from psycopg import AsyncConnection
+
+from app.pecas.denylist import Denylist
+from app.trabalhador import agenda
+from app.trabalhador.publicador import publicar_pendentes
+
+TRAVA_DE_LIDER = 7031002
+SONO_MAXIMO_S = 20.0
+ESPERA_DE_LIDER_S = 2.0
+RECUO_MINIMO_S = 0.005
+RECUO_MAXIMO_S = 1.0
+
+_log = structlog.get_logger(__name__)
+
+
+async def esvaziar(conexao: AsyncConnection[Any], denylist: Denylist) -> None:
+    """Trata tudo o que está na vez e volta (`trabalhar --uma-vez`). A conexão há de estar em autocommit."""
+    while await _passo(conexao, denylist):
+        pass
+
+
+async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
+    """Trabalha até `parar`. Uma conexão perdida é refeita, com recuo; nada se perde, pois tudo se lê de novo."""
+    recuo = RECUO_MINIMO_S
+    while not parar.is_set():
+        try:
+            async with await AsyncConnection.connect(dsn, autocommit=True) as conexao:
+                recuo = RECUO_MINIMO_S
+                await _liderar(conexao, denylist, parar)
+        except psycopg.OperationalError as erro:
+            recuo = min(max(recuo * 2, 0.1), 10.0)
+            _log.warning("conexão do trabalhador perdida; nova tentativa", espera_s=recuo, erro=str(erro).strip())
+            await _esperar(parar, recuo)
+
+
+async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event) -> None:
+    while not parar.is_set():
+        if await _um(conexao, "SELECT pg_try_advisory_lock(%s)", TRAVA_DE_LIDER):
+            _log.info("trabalhador na liderança")
+            await conexao.execute("LISTEN formigueiro")
+            await _laco(conexao, denylist, parar)
+            return
+        await _esperar(parar, ESPERA_DE_LIDER_S)
+
+
+async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event) -> None:
+    recuo = RECUO_MINIMO_S
+    while not parar.is_set():
+        await agenda.cumprir(conexao)
+        if await _passo(conexao, denylist):
+            recuo = RECUO_MINIMO_S
+            continue
+        dormiu = await _dormir(conexao, parar)
+        if dormiu:
+            recuo = RECUO_MINIMO_S
+        else:
+            await _esperar(parar, recuo)
+            recuo = min(recuo * 2, RECUO_MAXIMO_S)
+
+
+async def _passo(conexao: AsyncConnection[Any], denylist: Denylist) -> bool:
+    """Um despacho e um lote de publicações; devolve se houve o que publicar."""
+    await conexao.execute("CALL core.despachar()")
+    return await publicar_pendentes(conexao, denylist) > 0
+
+
+async def _dormir(conexao: AsyncConnection[Any], parar: asyncio.Event) -> bool:
+    """Dorme até um NOTIFY ou a próxima hora marcada; devolve False se não pôde, por haver quem esteja publicando."""
+    if not await _um(conexao, "SELECT pg_try_advisory_lock(core.trava_do_sono())"):
+        return False
+    try:
+        # Quem publicou antes da trava não avisa: olha-se de novo, já com ela.
+        espera = await _ate_o_proximo_trabalho(conexao)
+        if espera <= 0:
+            return False
+        await _aguardar_aviso(conexao, parar, min(espera, SONO_MAXIMO_S))
+        return True
+    finally:
+        with suppress(psycopg.OperationalError):
+            await conexao.execute("SELECT pg_advisory_unlock(core.trava_do_sono())")
+
+
+async def _ate_o_proximo_trabalho(conexao: AsyncConnection[Any]) -> float:
+    """Segundos até haver o que fazer, se nada mais chegar."""
+    quando = await _um(conexao, "SELECT least(core.proximo_despacho(), d6b.proxima_publicacao())")
+    proxima_agenda = await agenda.proxima(conexao)
+    horas = [hora for hora in (quando, proxima_agenda) if isinstance(hora, datetime)]
+    if not horas:
+        return SONO_MAXIMO_S
+    return (min(horas) - datetime.now(UTC)).total_seconds()
+
+
+async def _aguardar_aviso(conexao: AsyncConnection[Any], parar: asyncio.Event, prazo: float) -> None:
+    async def aviso() -> None:
+        async for _ in conexao.notifies(timeout=prazo, stop_after=1):
+            pass
+
+    espera = asyncio.create_task(aviso())
+    fim = asyncio.create_task(parar.wait())
+    _, pendentes = await asyncio.wait({espera, fim}, return_when=asyncio.FIRST_COMPLETED)
+    for tarefa in pendentes:
+        tarefa.cancel()
+        with suppress(asyncio.CancelledError):
+            await tarefa
+    if espera.done() and not espera.cancelled():
+        espera.result()
+
+
+async def _esperar(parar: asyncio.Event, segundos: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(parar.wait(), segundos)
+
+
+async def _um(conexao: AsyncConnection[Any], consulta: str, *valores: object) -> Any:
+    linha = await (await conexao.execute(consulta, valores)).fetchone()  # type: ignore[arg-type]
+    return linha[0] if linha else None
