@@ -51,9 +51,16 @@ async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asy
         if await _um(conexao, "SELECT pg_try_advisory_lock(%s)", TRAVA_DE_LIDER):
             _log.info("trabalhador na liderança")
             await conexao.execute("LISTEN formigueiro")
+            await _iniciar(conexao)
             await _laco(conexao, denylist, parar)
             return
         await _esperar(parar, ESPERA_DE_LIDER_S)
+
+
+async def _iniciar(conexao: AsyncConnection[Any]) -> None:
+    """O protocolo de inicialização das colônias (D-6b 4.3, D-8 4.5), depois de posto o atraso em dia, em lotes."""
+    await conexao.execute("CALL core.despachar()")
+    await conexao.execute("SELECT d6b.iniciar(), d8.iniciar()")
 
 
 async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event) -> None:
