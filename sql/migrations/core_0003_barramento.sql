@@ -38,6 +38,10 @@ CREATE TABLE core.consumidores (
     lacuna_ate        bigint,
     lacuna_detentores text[],
     lacuna_desde      timestamptz,
+    reserva_vxid      text,
+    reserva_limite    int,
+    isolado_ate       bigint,
+    mortes            int         NOT NULL DEFAULT 0,
     atualizado_em     timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
@@ -45,6 +49,13 @@ COMMENT ON TABLE core.consumidores IS
     'Uma linha por colônia: até onde leu (posicao) e até onde é seguro ler (horizonte, regra 3).';
 COMMENT ON COLUMN core.consumidores.lacuna_ate IS
     'Número até o qual há lacunas à espera de que lacuna_detentores (transações virtuais) terminem.';
+
+COMMENT ON COLUMN core.consumidores.reserva_vxid IS
+    'Transação virtual do lote em curso; se ela não existe mais e a reserva ficou, o lote morreu (regra 4).';
+COMMENT ON COLUMN core.consumidores.isolado_ate IS
+    'Número até o qual os eventos rodam um por transação, porque o lote que os levava morreu.';
+COMMENT ON COLUMN core.consumidores.mortes IS
+    'Quantas vezes o evento da vez, sozinho, levou consigo quem o tratava.';
 
 INSERT INTO core.consumidores (colonia, esquema, ordem)
 VALUES ('D-6b', 'd6b', 1),
@@ -76,6 +87,8 @@ COMMENT ON TABLE core.dlq IS
     'O que não pôde ser tratado ou publicado: nunca se perde, espera em ordem por chave (regras 4 e 5).';
 COMMENT ON COLUMN core.dlq.sequence_number IS
     'Do evento que falhou ou que causou a saída: segura o cursor de seu tipo abaixo dele.';
+COMMENT ON COLUMN core.dlq.proxima_tentativa IS
+    'Nula no que não é tentado sozinho: o que espera outro de sua chave e o que matou quem o tratava.';
 COMMENT ON COLUMN core.dlq.saida IS
     '{tipo, versao_schema, event_id, correlacao_id, payload} da saída por publicar; nula na espécie evento.';
 

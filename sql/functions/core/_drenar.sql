@@ -20,11 +20,7 @@ DECLARE
     v_horizonte bigint;
     v_evento   core.event_log;
 BEGIN
-    IF current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'O despacho só roda em READ COMMITTED, não em %.', current_setting('transaction_isolation')
-            USING ERRCODE = 'FM422';
-    END IF;
-
+    PERFORM core._exigir_read_committed();
     -- Um despachante por colônia: outro espera aqui.
     SELECT c.esquema, c.posicao, c.horizonte INTO STRICT v_esquema, v_posicao, v_horizonte
       FROM core.consumidores AS c
@@ -41,33 +37,26 @@ BEGIN
         END IF;
 
         FOR v_evento IN
-            SELECT e.*
-              FROM core.event_log AS e
-             WHERE e.sequence_number > v_posicao
-               AND e.sequence_number <= v_horizonte
-               AND v_cursores ? e.tipo
-             ORDER BY e.sequence_number
-             LIMIT v_limite
+            SELECT * FROM core._a_ler(v_cursores, v_posicao, v_horizonte, v_limite)
         LOOP
-            v_posicao := v_evento.sequence_number;
-            -- Depois de um recuo, os tipos que não recuaram já passaram por aqui.
-            CONTINUE WHEN v_evento.sequence_number <= (v_cursores ->> v_evento.tipo)::bigint;
             PERFORM core._tratar_ou_guardar(p_colonia, v_esquema, v_evento);
+            v_posicao := v_evento.sequence_number;
             v_total := v_total + 1;
         END LOOP;
-
         EXIT WHEN v_total > 0;
-        IF NOT FOUND THEN
-            v_posicao := v_horizonte;
-        END IF;
+        v_posicao := v_horizonte;
     END LOOP;
 
     UPDATE core.consumidores AS c
        SET posicao = v_posicao,
+           reserva_vxid = NULL,
+           reserva_limite = NULL,
+           isolado_ate = CASE WHEN c.isolado_ate > v_posicao THEN c.isolado_ate END,
+           mortes = 0,
            atualizado_em = clock_timestamp()
      WHERE c.colonia = p_colonia
-       AND c.posicao <> v_posicao;
-    IF FOUND OR v_total > 0 THEN
+       AND (c.posicao <> v_posicao OR c.reserva_vxid IS NOT NULL);
+    IF FOUND THEN
         PERFORM core._atualizar_cursores(p_colonia);
     END IF;
     RETURN v_total;

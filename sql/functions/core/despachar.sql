@@ -6,10 +6,10 @@ CREATE OR REPLACE PROCEDURE core.despachar()
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    c_lote     CONSTANT int := 30;
     v_fim      timestamptz := core._prazo_do_comando();
     v_esquemas name[];
     v_colonias text[];
+    v_limite   int;
     v_feitos   int;
     v_total    int;
     v_dlq      bigint;
@@ -33,7 +33,14 @@ BEGIN
                 COMMIT;
             END LOOP;
 
-            EXECUTE format('SELECT %I.processar_pendentes($1)', v_esquemas[i]) INTO v_feitos USING c_lote;
+            EXECUTE format('SELECT %I.reservar_lote()', v_esquemas[i]) INTO v_limite;
+            COMMIT;
+            CONTINUE WHEN v_limite = 0;
+            IF v_limite < 0 THEN
+                v_total := v_total + 1;  -- outro vai na frente: espera-se por ele na volta
+                CONTINUE;
+            END IF;
+            EXECUTE format('SELECT %I.processar_pendentes($1)', v_esquemas[i]) INTO v_feitos USING v_limite;
             COMMIT;
             v_total := v_total + v_feitos;
         END LOOP;

@@ -12,6 +12,18 @@ $$;
 COMMENT ON FUNCTION d6b.processar_pendentes(int) IS
 'Trata até p_limite (no máximo 30) eventos pendentes da D-6b, em ordem, e devolve quantos. Fonte: regras 1 a 4.';
 
+CREATE OR REPLACE FUNCTION d6b.reservar_lote()
+RETURNS int
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._reservar_lote('D-6b')
+$$;
+
+COMMENT ON FUNCTION d6b.reservar_lote() IS
+'Reserva o próximo lote e devolve seu tamanho; ver core._reservar_lote. Fonte: regra 4.';
+
 CREATE OR REPLACE FUNCTION d6b.tentar_dlq(p_id bigint)
 RETURNS text
 LANGUAGE sql
@@ -60,5 +72,6 @@ $$;
 COMMENT ON FUNCTION d6b.semear_cursores() IS
 'Cria os cursores que faltam, no horizonte corrente, sem tocar nos que existem. Fonte: D-6b 2.8 e 4.3.';
 
-GRANT EXECUTE ON FUNCTION d6b.processar_pendentes(int), d6b.tentar_dlq(bigint) TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON FUNCTION d6b.processar_pendentes(int), d6b.reservar_lote(), d6b.tentar_dlq(bigint)
+   TO formigueiro_app, formigueiro_dba;
 GRANT EXECUTE ON FUNCTION d6b.descartar_dlq(bigint, text), d6b.reposicionar(text, bigint) TO formigueiro_dba;

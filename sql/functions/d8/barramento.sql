@@ -12,6 +12,18 @@ $$;
 COMMENT ON FUNCTION d8.processar_pendentes(int) IS
 'Trata até p_limite (no máximo 30) eventos pendentes da D-8, em ordem, e devolve quantos. Fonte: regras 1 a 4.';
 
+CREATE OR REPLACE FUNCTION d8.reservar_lote()
+RETURNS int
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._reservar_lote('D-8')
+$$;
+
+COMMENT ON FUNCTION d8.reservar_lote() IS
+'Reserva o próximo lote e devolve seu tamanho; ver core._reservar_lote. Fonte: regra 4.';
+
 CREATE OR REPLACE FUNCTION d8.tentar_dlq(p_id bigint)
 RETURNS text
 LANGUAGE sql
@@ -60,5 +72,19 @@ $$;
 COMMENT ON FUNCTION d8.semear_cursores() IS
 'Cria os cursores que faltam, no horizonte corrente, sem tocar nos que existem. Fonte: D-8 4.5.';
 
-GRANT EXECUTE ON FUNCTION d8.processar_pendentes(int), d8.tentar_dlq(bigint) TO formigueiro_app, formigueiro_dba;
-GRANT EXECUTE ON FUNCTION d8.descartar_dlq(bigint, text), d8.reposicionar(text, bigint) TO formigueiro_dba;
+CREATE OR REPLACE FUNCTION d8.reprocessar(p_event_id uuid)
+RETURNS text
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._reprocessar('D-8', p_event_id)
+$$;
+
+COMMENT ON FUNCTION d8.reprocessar(uuid) IS
+'Ver core.reprocessar. Erros: FM404, FM409.';
+
+GRANT EXECUTE ON FUNCTION d8.processar_pendentes(int), d8.reservar_lote(), d8.tentar_dlq(bigint)
+   TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON FUNCTION d8.descartar_dlq(bigint, text), d8.reposicionar(text, bigint), d8.reprocessar(uuid)
+   TO formigueiro_dba;
