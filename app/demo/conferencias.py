@@ -82,6 +82,18 @@ CONFERENCIAS: list[tuple[str, str, object]] = [
         " WHERE p.demanda_original_id = %(parquinho)s AND h.ciclo_numero = 2",
         "Trocar a corrente do balanço no próximo ciclo.",
     ),
+    (
+        "o relato em áudio saiu transcrito, com a marca automática",
+        "SELECT versao_schema || ' ' || (payload ->> 'origem_texto') FROM core.event_log"
+        " WHERE tipo = 'conselheiro.atualização_publicada' AND chave = %(mato)s::text",
+        "1.1.0 automatico",
+    ),
+    (
+        "a conclusão confirmada pela comunidade foi ratificada pelo conselheiro",
+        "SELECT a.status || ' ' || (c.demanda_id IS NOT NULL) FROM d6b.acompanhamentos AS a"
+        " LEFT JOIN d6b.conclusoes_sociais AS c USING (demanda_id) WHERE a.demanda_id = %(mato)s",
+        "concluido true",
+    ),
     ("nada ficou na DLQ", "SELECT count(*) FROM core.dlq", 0),
     ("nada ficou por publicar", "SELECT espera FROM d6b.publicacoes_em_espera()", 0),
     ("nenhum evento foi descartado", "SELECT count(*) FROM core.ocorrencias WHERE nivel = 'erro'", 0),

@@ -81,8 +81,12 @@ async def _encenar(
     payload = roteiro.situar(
         cena, agora, lambda demanda, ciclo: _demanda_de_manutencao(admin, cidade.demandas[demanda].id, ciclo)
     )
+    if cena.tipo == "ratificar":
+        await app.execute("SELECT d6b.ratificar_conclusao(%(demanda_id)s, %(cidadao_id)s)", payload)
+        return
     await produtor.execute(
-        "SELECT core.publicar(%s, %s, %s, %s)", [cena.tipo, Jsonb(payload), cena.origem, cena.versao_schema]
+        "SELECT core.publicar(%s, %s, %s, %s, coalesce(%s, gen_random_uuid()), %s)",
+        [cena.tipo, Jsonb(payload), cena.origem, cena.versao_schema, cena.event_id, cena.correlacao_id],
     )
     await app.execute("CALL core.despachar()")
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -29,14 +30,19 @@ class Cidade(Struct, frozen=True):
 
 
 class Cena(Struct, frozen=True):
-    """Um evento de outra colônia, no dia e na hora civil em que ela o publica."""
+    """Um evento de outra colônia, no dia e na hora civil em que ela o publica.
+
+    A de tipo `ratificar` é o pedido do conselheiro ao app: não é publicada, e sim executada.
+    """
 
     dia: int
     hora: str
     tipo: str
     origem: str
-    versao_schema: str
     payload: dict[str, object]
+    versao_schema: str = "1.0.0"
+    event_id: UUID | None = None
+    correlacao_id: UUID | None = None
 
     def quando(self, primeiro_dia: date, fuso: ZoneInfo) -> datetime:
         return datetime.combine(primeiro_dia + timedelta(days=self.dia), time.fromisoformat(self.hora), fuso)

@@ -1,0 +1,21 @@
+"""A demonstração toca a cidade inteira e reconhece quando ela acaba mal."""
+
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from app.demo.demo import tocar
+from app.pecas.denylist import Denylist
+
+
+def test_a_cidade_acaba_como_devia(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tocar(dsn, make_conninfo(dsn, user="formigueiro_app"), Denylist.de_texto("idiota")) == 0
+    saida = capsys.readouterr().out
+    assert "ERRADO" not in saida
+    assert "manutenção.ciclo_encerrado" in saida
+    assert "Reforma do parquinho da Praça Rotary (manutenção)" in saida
+
+
+def test_um_desfecho_errado_e_apontado(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sem a palavra na denylist, o relato ofensivo sai limpo."""
+    assert tocar(dsn, make_conninfo(dsn, user="formigueiro_app"), Denylist.de_texto("outra")) == 1
+    assert "ERRADO  o relato ofensivo saiu marcado como suspeito" in capsys.readouterr().out

@@ -1,0 +1,108 @@
+"""O trabalhador vivo: acordar, liderar, reconectar (regra 7)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from app.pecas.denylist import Denylist
+from app.trabalhador import trabalhador
+from tests.apoio.rede import Rede
+
+DEMANDA, ANA = UUID(int=1), UUID(int=11)
+PRAZO_S = 15.0  # bem menos que o sono máximo: o que acontece aqui aconteceu por aviso
+
+
+@pytest.fixture(autouse=True)
+def _sono_longo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trabalhador, "SONO_MAXIMO_S", 600.0)
+
+
+def com_trabalhadores(dsn: str, cenario: Callable[[list["asyncio.Task[None]"]], Awaitable[None]], quantos: int = 1) -> None:
+    """Roda `cenario` com trabalhadores de verdade ao lado, como formigueiro_app, e os para no fim."""
+
+    async def rodar() -> None:
+        parar = asyncio.Event()
+        tarefas = [
+            asyncio.create_task(
+                trabalhador.trabalhar(make_conninfo(dsn, user="formigueiro_app"), Denylist.de_texto("idiota"), parar)
+            )
+            for _ in range(quantos)
+        ]
+        try:
+            await cenario(tarefas)
+        finally:
+            parar.set()
+            await asyncio.gather(*tarefas)
+
+    asyncio.run(rodar())
+
+
+async def ate(condicao: Callable[[], object]) -> None:
+    """Espera a condição, até o prazo."""
+    async with asyncio.timeout(PRAZO_S):
+        while not condicao():
+            await asyncio.sleep(0.02)
+
+
+def dormindo(rede: Rede) -> bool:
+    return bool(
+        rede.um(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'"
+            " AND objid = core.trava_do_sono()::int AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+    )
+
+
+def test_quem_dorme_acorda_com_a_publicacao(rede: Rede, dsn: str) -> None:
+    async def cenario(_: list["asyncio.Task[None]"]) -> None:
+        await ate(lambda: dormindo(rede))
+        rede.sortear(DEMANDA, ANA)
+        await ate(lambda: rede.acompanhamentos(DEMANDA))
+        await ate(lambda: dormindo(rede))
+        rede.atualizar(DEMANDA, ANA)
+        await ate(lambda: rede.eventos("demanda.resumo_ciclo_atualizado"))
+
+    com_trabalhadores(dsn, cenario)
+
+
+def test_publicar_so_notifica_quem_dorme(rede: Rede, dsn: str) -> None:
+    rede.bd.execute("LISTEN formigueiro")
+    rede.sortear(DEMANDA, ANA)
+    assert list(rede.bd.notifies(timeout=0.1)) == []
+    with psycopg.connect(dsn, autocommit=True) as dorminhoco:
+        dorminhoco.execute("SELECT pg_advisory_lock(core.trava_do_sono())")
+        rede.atualizar(DEMANDA, ANA)
+    (aviso,) = rede.bd.notifies(timeout=PRAZO_S, stop_after=1)
+    assert aviso.channel == "formigueiro"
+
+
+def test_conexao_derrubada_e_refeita_e_nada_se_perde(rede: Rede, dsn: str) -> None:
+    async def cenario(_: list["asyncio.Task[None]"]) -> None:
+        await ate(lambda: dormindo(rede))
+        rede.bd.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE usename = 'formigueiro_app' AND datname = current_database()"
+        )
+        rede.sortear(DEMANDA, ANA)
+        await ate(lambda: rede.acompanhamentos(DEMANDA))
+
+    com_trabalhadores(dsn, cenario)
+
+
+def test_outro_assume_quando_o_lider_morre(rede: Rede, dsn: str) -> None:
+    async def cenario(tarefas: list["asyncio.Task[None]"]) -> None:
+        await ate(lambda: dormindo(rede))
+        rede.bd.execute(
+            "SELECT pg_terminate_backend(l.pid) FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)"
+            " WHERE l.locktype = 'advisory' AND l.objid = %s AND a.datname = current_database()",
+            [trabalhador.TRAVA_DE_LIDER],
+        )
+        rede.sortear(DEMANDA, ANA)
+        await ate(lambda: rede.acompanhamentos(DEMANDA))
+        assert not any(tarefa.done() for tarefa in tarefas)
+
+    com_trabalhadores(dsn, cenario, quantos=2)
