@@ -17,6 +17,8 @@ AS $$
                            (3, 'novo_status', ARRAY['pendente', 'em_andamento', 'aguardando', 'concluido', 'bloqueado'])
                    ) AS v (n, campo, valores)
              WHERE coalesce(p_conteudo -> v.campo, 'null') <> 'null'
+               -- Vazio onde é obrigatório já foi dito acima.
+               AND NOT (p_conteudo -> v.campo = '""' AND v.campo = ANY (d6b.campos_obrigatorios(p_tipo)))
                AND p_conteudo -> v.campo <> ALL (SELECT to_jsonb(x.valor) FROM unnest(v.valores) AS x (valor))
             UNION ALL
             SELECT 3, 1, 'protocolo_numero', 'Formato de protocolo inválido.'

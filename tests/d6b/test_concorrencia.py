@@ -1,0 +1,101 @@
+"""Sessões de verdade ao mesmo tempo, e o replay depois de um reinício (E01; T22, T33, T35)."""
+
+import threading
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from tests.apoio.rede import Rede
+
+DEMANDA, ANA, BIA = UUID(int=1), UUID(int=11), UUID(int=12)
+
+
+def tratar_ao_mesmo_tempo(dsn: str, eventos: list[UUID]) -> list[str]:
+    """Cada evento por uma sessão, pelo handler, sem a fila que o despacho faria."""
+    largada = threading.Barrier(len(eventos))
+    resultados: list[str] = []
+
+    def sessao(evento: UUID) -> None:
+        with psycopg.connect(dsn) as conexao:
+            largada.wait()
+            linha = conexao.execute(
+                "SELECT d6b.tratar(e) FROM core.event_log AS e WHERE e.event_id = %s", [evento]
+            ).fetchone()
+            resultados.append(linha[0] if linha else "sem linha")
+
+    sessoes = [threading.Thread(target=sessao, args=[evento]) for evento in eventos]
+    for uma in sessoes:
+        uma.start()
+    for uma in sessoes:
+        uma.join()
+    return resultados
+
+
+def test_t35_duas_atualizacoes_concorrentes_tem_sequencias_distintas(rede: Rede, dsn: str) -> None:
+    rede.sortear(DEMANDA, ANA)
+    rede.despachar()
+    eventos = [rede.atualizar(DEMANDA, ANA) for _ in range(6)]
+    assert tratar_ao_mesmo_tempo(dsn, eventos) == ["processado"] * 6
+    sequencias = [u["sequencia"] for u in rede.linhas("SELECT sequencia FROM d6b.atualizacoes ORDER BY sequencia")]
+    assert sequencias == [1, 2, 3, 4, 5, 6]
+    assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 6
+    assert rede.tipos(DEMANDA) == ["conselheiro.demanda_iniciada"]
+
+
+def test_dois_sorteios_concorrentes_da_mesma_demanda_deixam_um_ativo(rede: Rede, dsn: str) -> None:
+    eventos = [rede.sortear(DEMANDA, conselheiro) for conselheiro in (ANA, BIA)]
+    assert tratar_ao_mesmo_tempo(dsn, eventos) == ["processado"] * 2
+    assert sorted(a["status"] for a in rede.acompanhamentos(DEMANDA)) == ["aguardando_inicio", "reatribuido"]
+
+
+def test_o_mesmo_evento_em_duas_sessoes_vale_uma_vez(rede: Rede, dsn: str) -> None:
+    rede.sortear(DEMANDA, ANA)
+    rede.despachar()
+    evento = rede.atualizar(DEMANDA, ANA)
+    largada = threading.Barrier(3)
+
+    def despachar() -> None:
+        with psycopg.connect(dsn, autocommit=True) as conexao:
+            largada.wait()
+            conexao.execute("CALL core.despachar()")
+
+    sessoes = [threading.Thread(target=despachar) for _ in range(3)]
+    for uma in sessoes:
+        uma.start()
+    for uma in sessoes:
+        uma.join()
+    assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 1
+    assert rede.processado(evento)
+
+
+def test_t33_replay_apos_reinicio_ignora_os_processados_e_trata_os_novos(rede: Rede) -> None:
+    rede.sortear(DEMANDA, ANA)
+    rede.atualizar(DEMANDA, ANA)
+    rede.atualizar(DEMANDA, ANA, "protocolo_aberto")
+    rede.despachar()
+    rede.atualizar(DEMANDA, ANA, "entrave_registrado")
+    rede.atualizar(DEMANDA, ANA, "documento_anexado")
+    rede.bd.execute("UPDATE d6b.consumer_offset SET last_sequence = 0")
+    # O sorteio, as três já tratadas… e a saída do início, que não é da colônia: cinco eventos são relidos.
+    assert rede.um("SELECT (d6b.iniciar() ->> 'eventos_tratados')::int") == 5
+    assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 4
+    assert rede.um("SELECT count(*) FROM d6b.atualizacoes") == 4
+    assert rede.tipos(DEMANDA) == ["conselheiro.demanda_iniciada"]
+
+
+def test_t22_varredura_que_falha_nada_muda_e_a_seguinte_tenta_de_novo(rede: Rede) -> None:
+    rede.sortear(DEMANDA, ANA)
+    rede.atualizar(DEMANDA, ANA, "prazo_registrado", {"data_estimada": "2026-12-01"})
+    rede.despachar()
+    rede.bd.execute(
+        """
+        CREATE FUNCTION d6b.quebra() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'quebrou'; END $$;
+        CREATE TRIGGER quebra BEFORE UPDATE ON d6b.prazos FOR EACH ROW EXECUTE FUNCTION d6b.quebra()
+        """
+    )
+    with pytest.raises(psycopg.Error, match="quebrou"):
+        rede.bd.execute("SELECT d6b.verificar_prazos_proximos()")
+    assert rede.eventos("conselheiro.prazo_próximo") == []
+    rede.bd.execute("DROP TRIGGER quebra ON d6b.prazos")
+    assert rede.um("SELECT (d6b.verificar_prazos_proximos() ->> 'alertas_enviados')::int") == 1

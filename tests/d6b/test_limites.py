@@ -1,0 +1,132 @@
+"""Limites e validação (4.2, 6.2; E07, E10, E12)."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from psycopg.types.json import Jsonb
+
+from tests.apoio.rede import CONTEUDOS, Rede
+
+DEMANDA, ANA = UUID(int=1), UUID(int=11)
+
+
+def validar(rede: Rede, tipo: str, conteudo: dict[str, object], hoje: str = "2026-11-30") -> dict[str, Any]:
+    return dict(rede.um("SELECT d6b.validar_atualizacao(%s, %s, %s)", tipo, Jsonb(conteudo), hoje))
+
+
+@pytest.mark.parametrize("tipo", CONTEUDOS)
+def test_conteudo_completo_e_valido(rede: Rede, tipo: str) -> None:
+    assert validar(rede, tipo, CONTEUDOS[tipo]) == {"valido": True, "erros": []}
+
+
+@pytest.mark.parametrize(
+    ("tipo", "obrigatorios"),
+    [
+        ("contato_realizado", ["canal"]),
+        ("protocolo_aberto", ["protocolo_numero", "orgao"]),
+        ("documento_anexado", ["tipo_documento", "descricao"]),
+        ("entrave_registrado", ["orgao_envolvido", "descricao_entrave"]),
+        ("status_atualizado", ["novo_status"]),
+        ("prazo_registrado", ["data_estimada"]),
+    ],
+)
+@pytest.mark.parametrize("ausencia", [{}, None, ""])
+def test_cada_campo_obrigatorio_e_nomeado(rede: Rede, tipo: str, obrigatorios: list[str], ausencia: object) -> None:
+    conteudo: dict[str, object] = {} if ausencia == {} else dict.fromkeys(obrigatorios, ausencia)
+    esperado = [{"campo": campo, "mensagem": "Campo obrigatório."} for campo in obrigatorios]
+    assert validar(rede, tipo, conteudo)["erros"] == esperado
+
+
+@pytest.mark.parametrize(
+    ("tipo", "conteudo", "campo", "mensagem"),
+    [
+        ("vistoria", {}, "tipo", "Tipo de atualização inválido."),
+        ("contato_realizado", {"canal": "pombo"}, "canal", "Valor inválido. Esperado um dos: telefone, email, presencial, oficio."),
+        ("contato_realizado", {"canal": 3}, "canal", "Valor inválido. Esperado um dos: telefone, email, presencial, oficio."),
+        (
+            "entrave_registrado",
+            {"orgao_envolvido": "x", "descricao_entrave": "y", "gravidade": "enorme"},
+            "gravidade",
+            "Valor inválido. Esperado um dos: baixa, media, alta.",
+        ),
+        (
+            "status_atualizado",
+            {"novo_status": "feito"},
+            "novo_status",
+            "Valor inválido. Esperado um dos: pendente, em_andamento, aguardando, concluido, bloqueado.",
+        ),
+        ("protocolo_aberto", {"protocolo_numero": "123", "orgao": "x"}, "protocolo_numero", "Formato de protocolo inválido."),
+        ("protocolo_aberto", {"protocolo_numero": "12_34", "orgao": "x"}, "protocolo_numero", "Formato de protocolo inválido."),
+        ("protocolo_aberto", {"protocolo_numero": 12345, "orgao": "x"}, "protocolo_numero", "Formato de protocolo inválido."),
+        ("prazo_registrado", {"data_estimada": "30/11/2026"}, "data_estimada", "Data inválida."),
+        ("prazo_registrado", {"data_estimada": "2026-02-30"}, "data_estimada", "Data inválida."),
+        ("prazo_registrado", {"data_estimada": "0000-01-01"}, "data_estimada", "Data inválida."),
+        ("prazo_registrado", {"data_estimada": 20261130}, "data_estimada", "Data inválida."),
+        ("prazo_registrado", {"data_estimada": "2026-11-29"}, "data_estimada", "Data estimada no passado."),
+    ],
+)
+def test_valor_invalido_e_nomeado(rede: Rede, tipo: str, conteudo: dict[str, object], campo: str, mensagem: str) -> None:
+    assert validar(rede, tipo, conteudo) == {"valido": False, "erros": [{"campo": campo, "mensagem": mensagem}]}
+
+
+@pytest.mark.parametrize("data", ["2026-11-30", "2028-02-29", "9999-12-31"])
+def test_hoje_e_qualquer_data_futura_valem(rede: Rede, data: str) -> None:
+    assert validar(rede, "prazo_registrado", {"data_estimada": data})["valido"]
+
+
+def test_validar_relata_as_faltas_do_plano_que_nao_impedem_a_conclusao(rede: Rede) -> None:
+    """E07."""
+    plano = {"intervalo_dias": 0, "prazo_tolerancia_dias": -1, "vida_util_dias": 1.5}
+    conteudo = {"novo_status": "concluido", "plano_manutencao": plano, "localizacao": {"lat": 91, "lng": 0}}
+    campos = [erro["campo"] for erro in validar(rede, "status_atualizado", conteudo)["erros"]]
+    assert campos == [
+        "plano_manutencao.intervalo_dias",
+        "plano_manutencao.prazo_tolerancia_dias",
+        "plano_manutencao.vida_util_dias",
+        "categoria",
+        "localizacao.lat",
+    ]
+    rede.sortear(DEMANDA, ANA)
+    evento = rede.concluir(DEMANDA, ANA, **conteudo)
+    rede.despachar()
+    concluida = rede.eventos("demanda.concluída")[0]
+    assert (concluida["versao_schema"], "plano_manutencao" in concluida["payload"]) == ("1.0.0", False)
+    (ocorrencia,) = rede.ocorrencias(evento)
+    assert ocorrencia["nivel"] == "erro"
+    assert [erro["campo"] for erro in ocorrencia["contexto"]["erros"]] == campos
+
+
+def test_acima_do_limite_so_conclusao_e_sistema_entram(rede: Rede) -> None:
+    """E12."""
+    rede.bd.execute("UPDATE core.parametros SET valor = '3' WHERE nome = 'limite_atualizacoes'")
+    rede.sortear(DEMANDA, ANA)
+    for _ in range(3):
+        rede.atualizar(DEMANDA, ANA)
+    demais = rede.atualizar(DEMANDA, ANA)
+    rede.publicar(
+        "demanda.conclusao_confirmada",
+        {
+            "demanda_id": str(DEMANDA),
+            "conclusao_id": str(UUID(int=5)),
+            "data_conclusao": rede.agora(),
+            "total_conclusoes": 2,
+            "ratificacao_necessaria": True,
+        },
+        "D-12",
+    )
+    rede.concluir(DEMANDA, ANA)
+    rede.despachar()
+    assert rede.ocorrencias(demais)[0]["mensagem"] == "Limite de atualizações do acompanhamento atingido"
+    assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 5
+    assert rede.acompanhamento(DEMANDA)["status"] == "concluido"
+
+
+def test_limites_sao_contados_em_caracteres_e_em_bytes(rede: Rede) -> None:
+    rede.sortear(DEMANDA, ANA)
+    rede.atualizar(DEMANDA, ANA, texto="ã" * 10000)
+    # {"x": "…", "canal": "telefone"}: 30 bytes em volta, e cada "ã" são dois.
+    rede.atualizar(DEMANDA, ANA, conteudo={"canal": "telefone", "x": "ã" * ((5120 - 30) // 2)})
+    rede.atualizar(DEMANDA, ANA, conteudo={"canal": "telefone", "x": "ã" * ((5120 - 30) // 2 + 1)})
+    rede.despachar()
+    assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 2
