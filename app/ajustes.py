@@ -1,6 +1,7 @@
 """Ajustes: lidos uma vez do ambiente, conferidos, e só então usados."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -20,19 +21,28 @@ class Ajustes(Struct, frozen=True, kw_only=True):
     `database_url` ausente é o banco embutido, que faz sua própria chave e usa a lista de exemplo da denylist.
     """
 
-    database_url: Annotated[str | None, Meta(min_length=1)] = None
-    database_url_migracao: Annotated[str | None, Meta(min_length=1)] = None
-    formigueiro_jwt_segredo: Annotated[str | None, Meta(min_length=32)] = None
-    formigueiro_jwt_chave_publica: Annotated[str | None, Meta(min_length=1)] = None
+    database_url: Annotated[str, Meta(min_length=1)] | None = None
+    database_url_migracao: Annotated[str, Meta(min_length=1)] | None = None
+    formigueiro_jwt_segredo: Annotated[str, Meta(min_length=32)] | None = None
+    formigueiro_jwt_chave_publica: Annotated[str, Meta(min_length=1)] | None = None
     moderacao_denylist_texto: str | UnsetType = UNSET
     formigueiro_fuso: str | UnsetType = UNSET
     formigueiro_dados: Path = Path(".dados")
     formigueiro_host: str = "127.0.0.1"
     formigueiro_porta: Annotated[int, Meta(ge=1, le=65535)] = 8000
+    formigueiro_cors_origens: str = ""
+    formigueiro_conexoes_http: Annotated[int, Meta(ge=1, le=500)] = 8
+    formigueiro_espera_banco_s: Annotated[float, Meta(gt=0, le=60)] = 3
+    formigueiro_atraso_maximo_s: Annotated[float, Meta(gt=0)] = 300
 
     @property
     def embutido(self) -> bool:
         return self.database_url is None
+
+    @property
+    def origens_cors(self) -> tuple[str, ...]:
+        """Origens de navegador que podem chamar a API; vazio é nenhuma."""
+        return tuple(origem.strip() for origem in self.formigueiro_cors_origens.split(",") if origem.strip())
 
     def parametros(self) -> dict[str, object]:
         """O que vai dos ajustes para core.parametros."""
@@ -43,7 +53,7 @@ def ler(ambiente: Mapping[str, str] = os.environ) -> Ajustes:
     """Lê e confere os ajustes do ambiente. Levanta ErroAjuste, que nomeia a variável."""
     valores = {campo: ambiente[campo.upper()] for campo in Ajustes.__struct_fields__ if campo.upper() in ambiente}
     try:
-        ajustes = msgspec.convert(valores, Ajustes, strict=False)
+        ajustes = msgspec.convert(valores, Ajustes, strict=False, dec_hook=lambda tipo, valor: tipo(valor))
     except msgspec.ValidationError as erro:
         raise ErroAjuste(_em_portugues(str(erro))) from None
     _conferir(ajustes)
@@ -58,6 +68,9 @@ def _conferir(ajustes: Ajustes) -> None:
             ZoneInfo(ajustes.formigueiro_fuso)
         except (ZoneInfoNotFoundError, ValueError):
             raise ErroAjuste(f"FORMIGUEIRO_FUSO: fuso desconhecido: {ajustes.formigueiro_fuso!r}") from None
+    for origem in ajustes.origens_cors:
+        if not re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]+)?", origem):
+            raise ErroAjuste(f"FORMIGUEIRO_CORS_ORIGENS: não é uma origem (esquema://host[:porta]): {origem!r}")
     if ajustes.embutido and ajustes.database_url_migracao:
         raise ErroAjuste("DATABASE_URL_MIGRACAO só vale com DATABASE_URL")
 

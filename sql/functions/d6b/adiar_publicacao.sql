@@ -36,6 +36,22 @@ $$;
 COMMENT ON FUNCTION d6b.publicacoes_em_espera() IS
 'A fila de publicações num relance: quantas esperam, quantas já falharam, a mais antiga e o erro da que mais falhou.';
 
+CREATE OR REPLACE FUNCTION d6b.fila_de_publicacao(OUT pendentes bigint, OUT segundos float8)
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    -- O resumo de fecho que espera uma transcrição não está atrasado (E15); o que já falhou, sim.
+    SELECT count(*),
+           coalesce(extract(epoch FROM clock_timestamp() - min(p.criado_em)
+                                       FILTER (WHERE p.tentativas > 0 OR p.proxima_tentativa <= clock_timestamp())), 0)
+      FROM d6b.publicacoes_pendentes AS p
+$$;
+
+COMMENT ON FUNCTION d6b.fila_de_publicacao() IS
+'Quantos textos esperam publicação e há quantos segundos espera o mais antigo que já podia ter saído. Fonte: E02.';
+
 CREATE OR REPLACE FUNCTION d6b.proxima_publicacao()
 RETURNS timestamptz
 LANGUAGE sql
@@ -50,4 +66,5 @@ COMMENT ON FUNCTION d6b.proxima_publicacao() IS
 'Quando o trabalhador terá o que compor, se nada mais chegar; NULL com a fila vazia.';
 
 GRANT EXECUTE ON FUNCTION d6b.adiar_publicacao(uuid, uuid, text), d6b.proxima_publicacao() TO formigueiro_app;
-GRANT EXECUTE ON FUNCTION d6b.publicacoes_em_espera() TO core_dono, formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON FUNCTION d6b.publicacoes_em_espera(), d6b.fila_de_publicacao()
+   TO core_dono, formigueiro_app, formigueiro_dba;

@@ -1,0 +1,87 @@
+"""O banco visto pelas rotas: uma consulta, uma linha, com prazo."""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg_pool import AsyncConnectionPool, PoolClosed
+
+from app.ajustes import Ajustes
+
+Conexao = AsyncConnection[tuple[Any, ...]]
+
+
+class JsonCru(Loader):
+    """jsonb como bytes: o que o banco montou em JSON segue ao cliente sem ser lido."""
+
+    def load(self, data: Buffer) -> bytes:
+        return bytes(data)
+
+
+class Banco:
+    """Conexões emprestadas de um conjunto que sobrevive à queda do servidor e o reencontra quando ele volta."""
+
+    def __init__(self, dsn: str, ajustes: Ajustes) -> None:
+        self._dsn = dsn
+        self._maximo = ajustes.formigueiro_conexoes_http
+        self._prazo_s = ajustes.formigueiro_espera_banco_s
+        self._conexoes: AsyncConnectionPool[Conexao] | None = None
+
+    async def linha(self, consulta: LiteralString, valores: Sequence[object] = ()) -> tuple[Any, ...]:
+        """A única linha de uma consulta, em transação própria; jsonb vem como bytes.
+
+        Levanta psycopg.OperationalError sem banco, TimeoutError se ele demora (a consulta é cancelada lá) e
+        psycopg.Error com o SQLSTATE do que a consulta recusou.
+        """
+        if self._conexoes is None:
+            raise PoolClosed("o app não está no ar")
+        async with asyncio.timeout(self._prazo_s), self._conexoes.connection() as conexao:
+            linha = await (await conexao.execute(consulta, valores)).fetchone()
+        assert linha is not None
+        return linha
+
+    @asynccontextmanager
+    async def aberto(self) -> AsyncIterator[None]:
+        """Abre o conjunto sem esperar pelo banco: o processo sobe mesmo com ele fora."""
+        self._conexoes = AsyncConnectionPool(
+            self._dsn,
+            open=False,
+            name="http",
+            min_size=1,
+            max_size=self._maximo,
+            timeout=self._prazo_s,
+            # Desiste logo de reconectar: quem tenta de novo é o próximo pedido, sem recuo que o atrase.
+            reconnect_timeout=0,
+            check=self._conferir,
+            configure=_configurar,
+            kwargs={
+                "autocommit": True,
+                "application_name": "formigueiro-http",
+                "client_encoding": "UTF8",
+                "connect_timeout": math.ceil(self._prazo_s),
+                # Sem preparar: as consultas são só chamadas de função, e assim servem atrás de um PgBouncer.
+                "prepare_threshold": None,
+            },
+        )
+        async with self._conexoes:
+            yield
+
+    async def _conferir(self, conexao: Conexao) -> None:
+        assert self._conexoes is not None
+        try:
+            await self._conexoes.check_connection(conexao)
+        except psycopg.Error:
+            # O servidor caiu ou reiniciou: as outras conexões paradas também não servem, e prová-las uma a uma, com o
+            # recuo que o conjunto faz entre provas, levaria segundos.
+            await self._conexoes.drain()
+            raise
+
+
+async def _configurar(conexao: Conexao) -> None:
+    conexao.adapters.register_loader("jsonb", JsonCru)

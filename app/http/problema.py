@@ -1,0 +1,80 @@
+"""A forma de todo erro que o app responde (RFC 9457)."""
+
+from typing import Annotated
+
+import msgspec
+from litestar import Response
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from app.http.limites import CORPO_MAXIMO
+
+TIPO_DE_MIDIA = "application/problem+json"
+
+TITULOS = {
+    400: "Requisição inválida",
+    401: "Não autenticado",
+    403: "Acesso negado",
+    404: "Não encontrado",
+    405: "Método não permitido",
+    409: "Conflito",
+    413: "Corpo grande demais",
+    415: "Tipo de conteúdo não aceito",
+    422: "Dados recusados",
+    429: "Limite de requisições atingido",
+    500: "Erro interno",
+    503: "Serviço indisponível",
+}
+
+# Detalhes que mais de um lugar diz: o que responde e o que documenta.
+CAMPOS_INVALIDOS = "Há campos inválidos."
+CORPO_GRANDE = f"O corpo passa de {CORPO_MAXIMO} bytes."
+DEFEITO = "Houve um erro interno. Ele foi registrado; tente de novo mais tarde."
+SEM_BANCO = "O banco de dados está fora de alcance. Tente de novo em instantes."
+
+
+class Falta(Struct, frozen=True):
+    """Uma falta, num campo do corpo ou do endereço."""
+
+    campo: Annotated[str, Meta(description="Nome do campo, ou “corpo” se a falta é do todo")]
+    mensagem: Annotated[str, Meta(description="O que o campo deveria ser")]
+
+
+class Problema(Struct, frozen=True, kw_only=True):
+    """Por que a requisição não foi atendida (RFC 9457)."""
+
+    type: Annotated[str, Meta(description="Sempre about:blank: o status basta para distinguir")] = "about:blank"
+    title: Annotated[str, Meta(description="O status, por extenso")]
+    status: Annotated[int, Meta(description="O status HTTP")]
+    detail: Annotated[str, Meta(description="O que houve desta vez, para quem lê")]
+    instance: Annotated[str, Meta(description="Identificador desta requisição, o mesmo de X-Request-Id e do log")]
+    erros: Annotated[list[Falta] | UnsetType, Meta(description="As faltas, campo a campo, se o status é 400")] = UNSET
+
+
+class Recusa(Exception):
+    """Um erro que a aplicação responde de propósito, com a mensagem já em português."""
+
+    def __init__(
+        self, status: int, detalhe: str, cabecalhos: dict[str, str] | None = None, faltas: list[Falta] | None = None
+    ) -> None:
+        super().__init__(detalhe)
+        self.status = status
+        self.detalhe = detalhe
+        self.cabecalhos = cabecalhos or {}
+        self.faltas = faltas or []
+
+
+def responder(recusa: Recusa, requisicao_id: str) -> Response[bytes]:
+    """A resposta de uma recusa. O corpo é montado aqui, e nada o sobrescreve."""
+    problema = Problema(
+        title=TITULOS.get(recusa.status, "Requisição recusada"),
+        status=recusa.status,
+        detail=recusa.detalhe,
+        instance=f"urn:uuid:{requisicao_id}",
+        erros=recusa.faltas or UNSET,
+    )
+    return Response(
+        msgspec.json.encode(problema),
+        status_code=recusa.status,
+        media_type=TIPO_DE_MIDIA,
+        headers=recusa.cabecalhos,
+    )

@@ -1,0 +1,20 @@
+"""Um processo do app, como o de produção, para os testes que precisam de mais de um: `python -m … DSN PORTA`."""
+
+import sys
+
+from app.ajustes import Ajustes
+from app.http.aplicacao import criar_app
+from app.http.logs import configurar_logs
+from app.http.seguranca import ChaveJwt
+from app.http.servidor import servidor
+from tests.app.http.conftest import AJUSTES, SEGREDO
+
+
+def principal(dsn: str, porta: str) -> None:
+    configurar_logs()
+    ajustes = Ajustes(formigueiro_porta=int(porta), formigueiro_espera_banco_s=AJUSTES.formigueiro_espera_banco_s)
+    servidor(criar_app(ajustes, dsn, ChaveJwt.de_segredo(SEGREDO)), ajustes).run()
+
+
+if __name__ == "__main__":
+    principal(*sys.argv[1:])
