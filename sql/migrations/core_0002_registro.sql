@@ -9,7 +9,6 @@ CREATE TABLE core.esquemas (
     esquema         jsonb       NOT NULL,
     produtores      text[]      NOT NULL CHECK (cardinality(produtores) > 0),
     campos_pessoais text[]      NOT NULL DEFAULT '{}',
-    impressao       bytea       NOT NULL,
     carregado_em    timestamptz NOT NULL DEFAULT clock_timestamp(),
 
     PRIMARY KEY (tipo, versao)
@@ -21,8 +20,6 @@ COMMENT ON COLUMN core.esquemas.produtores IS
     'Colônias que podem publicar o evento (x-produtores).';
 COMMENT ON COLUMN core.esquemas.campos_pessoais IS
     'Campos do payload que a retenção remove (x-campos-pessoais).';
-COMMENT ON COLUMN core.esquemas.impressao IS
-    'SHA-256 do esquema e do código gerado dele: diz se há o que recarregar, também quando muda o compilador.';
 
 GRANT SELECT ON core.esquemas TO d6b_dono, d8_dono, formigueiro_dba;
 
