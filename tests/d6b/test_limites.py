@@ -97,6 +97,24 @@ def test_validar_relata_as_faltas_do_plano_que_nao_impedem_a_conclusao(rede: Red
     assert [erro["campo"] for erro in ocorrencia["contexto"]["erros"]] == campos
 
 
+@pytest.mark.parametrize(
+    "extra", [{"subcategoria": 3}, {"localizacao": {"lat": -23.5, "lng": -46.6, "endereco": ["rua"]}}, {"categoria": 7}]
+)
+def test_plano_com_acompanhantes_que_o_contrato_recusa_nao_detem_a_conclusao(rede: Rede, extra: dict[str, object]) -> None:
+    """E07: a saída recusada ficaria na DLQ, e a demanda com ela."""
+    conteudo = {
+        "plano_manutencao": {"intervalo_dias": 30, "prazo_tolerancia_dias": 5, "vida_util_dias": 300, "tipo": "poda"},
+        "categoria": "3.9",
+        "localizacao": {"lat": -23.5, "lng": -46.6},
+    }
+    rede.sortear(DEMANDA, ANA)
+    evento = rede.concluir(DEMANDA, ANA, **(conteudo | extra))
+    rede.despachar()
+    assert rede.eventos("demanda.concluída")[0]["versao_schema"] == "1.0.0"
+    assert rede.ocorrencias(evento)[0]["mensagem"] == "Plano de manutenção recusado; a conclusão segue sem ele"
+    assert rede.um("SELECT count(*) FROM core.dlq") == 0
+
+
 def test_acima_do_limite_so_conclusao_e_sistema_entram(rede: Rede) -> None:
     """E12."""
     rede.bd.execute("UPDATE core.parametros SET valor = '3' WHERE nome = 'limite_atualizacoes'")

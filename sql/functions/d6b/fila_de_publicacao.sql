@@ -45,7 +45,7 @@ AS $$
     -- O resumo de fecho que espera uma transcrição não está atrasado (E15); o que já falhou, sim.
     SELECT count(*),
            coalesce(extract(epoch FROM clock_timestamp() - min(p.criado_em)
-                                       FILTER (WHERE p.tentativas > 0 OR p.proxima_tentativa <= clock_timestamp())), 0)
+                                       FILTER (WHERE p.tentativas > 0 OR p.proxima_tentativa <= clock_timestamp())), 0)::float8
       FROM d6b.publicacoes_pendentes AS p
 $$;
 

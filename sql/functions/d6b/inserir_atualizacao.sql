@@ -9,7 +9,7 @@ DECLARE
     c_do_servidor CONSTANT text[] := ARRAY['audio_object_key', 'transcricao_status', 'modelo_transcricao',
                                            'confianca_transcricao'];
     v_payload     jsonb := p_evento.payload;
-    v_audio       text  := v_payload ->> 'audio_object_key';
+    v_audio       text  := d6b.audio(v_payload);
     v             d6b.atualizacoes;
 BEGIN
     v.tipo := v_payload ->> 'tipo';
@@ -32,6 +32,18 @@ $$;
 COMMENT ON FUNCTION d6b.atualizacao_do_evento(core.event_log) IS
 'A linha que um conselheiro.atualização_registrada pede, ainda sem identidade: os campos do servidor são descartados do
 conteúdo (E18), e com áudio o texto nasce vazio e aguardando transcrição. Fonte: D-6b 2.3, 3.2.';
+
+CREATE OR REPLACE FUNCTION d6b.audio(p_payload jsonb)
+RETURNS text
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT nullif(p_payload ->> 'audio_object_key', '')
+$$;
+
+COMMENT ON FUNCTION d6b.audio(jsonb) IS
+'A chave do relato em áudio; NULL sem áudio, e uma chave vazia é o mesmo que nenhuma.';
 
 CREATE OR REPLACE FUNCTION d6b.inserir_atualizacao(
     p_acompanhamento d6b.acompanhamentos, p_atualizacao d6b.atualizacoes, p_quando timestamptz

@@ -62,8 +62,9 @@ BEGIN
            conteudo_estruturado = u.conteudo_estruturado || CASE
                WHEN p_sucesso
                THEN jsonb_build_object('transcricao_status', 'concluida')
-                    || jsonb_strip_nulls(jsonb_build_object('modelo_transcricao', p_payload -> 'modelo_transcricao',
-                                                            'confianca_transcricao', p_payload -> 'confianca'))
+                    || jsonb_strip_nulls(jsonb_build_object(
+                           'modelo_transcricao', d6b.texto_ou_nulo(p_payload -> 'modelo_transcricao'),
+                           'confianca_transcricao', p_payload -> 'confianca'))
                ELSE jsonb_build_object('transcricao_status', 'falha')
            END
      WHERE u.id = p_atualizacao.id

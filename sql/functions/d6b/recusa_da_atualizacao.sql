@@ -57,7 +57,7 @@ AS $$
               FROM (VALUES (1, 'texto_bruto'), (2, 'texto_estruturado')) AS t (n, campo)
              CROSS JOIN (SELECT (core.parametro('limite_texto'))::int) AS m (maximo)
              WHERE length(p_payload ->> t.campo) > m.maximo
-                OR (p_payload ->> t.campo = '' AND p_payload ->> 'audio_object_key' IS NULL)
+                OR (p_payload ->> t.campo = '' AND d6b.audio(p_payload) IS NULL)
             UNION ALL
             SELECT b.n, b.campo, format('Acima de %s bytes.', core.parametro('limite_' || b.campo))
               FROM (VALUES (3, 'conteudo_estruturado', p_conteudo), (4, 'sugestao_ia', p_sugestao)) AS b (n, campo, valor)

@@ -8,44 +8,68 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     v_conteudo jsonb := p_atualizacao.conteudo_estruturado;
+    v_simples  jsonb := d6b.payload_concluida(p_acompanhamento, p_atualizacao, p_quando);
+    v_com      jsonb := v_simples || d6b.payload_do_plano(p_acompanhamento.demanda_id, v_conteudo);
     v_erros    jsonb := d6b.erros_plano(p_acompanhamento.demanda_id, v_conteudo);
-    v_payload  jsonb := jsonb_strip_nulls(jsonb_build_object(
-                            'demanda_id', p_acompanhamento.demanda_id,
-                            'unidade_civica_id', p_acompanhamento.unidade_civica_id,
-                            'data_conclusao', core.iso(p_quando),
-                            'conselheiro_id', p_acompanhamento.conselheiro_id,
-                            'categoria_id', d6b.texto_ou_nulo(v_conteudo -> 'categoria_id'),
-                            'dias_ate_conclusao', d6b.dias_entre(p_acompanhamento.data_sorteio, p_quando),
-                            'total_atualizacoes', p_acompanhamento.total_atualizacoes,
-                            'resumo_final', d6b.resumo_final(p_atualizacao),
-                            'timestamp', core.iso(p_quando)));
 BEGIN
-    IF v_erros <> '[]' THEN
-        PERFORM core.registrar('erro', 'Plano de manutenção recusado; a conclusão segue sem ele',
-                               jsonb_build_object('colonia', 'D-6b',
-                                                  'event_id', p_atualizacao.event_id_publicacao,
-                                                  'demanda_id', p_acompanhamento.demanda_id,
-                                                  'acompanhamento_id', p_acompanhamento.id,
-                                                  'erros', v_erros));
+    IF coalesce(v_conteudo -> 'plano_manutencao', 'null') = 'null' THEN
+        RETURN core._saida('demanda.concluída', '1.0.0', v_simples, p_correlacao_id);
     END IF;
-    IF v_erros <> '[]' OR coalesce(v_conteudo -> 'plano_manutencao', 'null') = 'null' THEN
-        RETURN core._saida('demanda.concluída', '1.0.0', v_payload, p_correlacao_id);
+    -- O que acompanha o plano também há de caber no contrato: uma saída recusada deteria a demanda na DLQ.
+    v_erros := v_erros || to_jsonb(registro.faltas('demanda.concluída', '1.1.0', v_com));
+    IF v_erros = '[]' THEN
+        RETURN core._saida('demanda.concluída', '1.1.0', v_com, p_correlacao_id);
     END IF;
-    RETURN core._saida(
-        'demanda.concluída', '1.1.0',
-        v_payload
-        || jsonb_strip_nulls(d6b.contexto_do_plano(p_acompanhamento.demanda_id, v_conteudo))
-        || jsonb_strip_nulls(jsonb_build_object(
-               'titulo', d6b.texto_ou_nulo(v_conteudo -> 'titulo'),
-               'responsavel_tecnico', d6b.texto_ou_nulo(v_conteudo -> 'responsavel_tecnico'),
-               'materiais_utilizados', d6b.textos_ou_nulo(v_conteudo -> 'materiais_utilizados'))),
-        p_correlacao_id);
+    PERFORM core.registrar('erro', 'Plano de manutenção recusado; a conclusão segue sem ele',
+                           jsonb_build_object('colonia', 'D-6b',
+                                              'event_id', p_atualizacao.event_id_publicacao,
+                                              'demanda_id', p_acompanhamento.demanda_id,
+                                              'acompanhamento_id', p_acompanhamento.id,
+                                              'erros', v_erros));
+    RETURN core._saida('demanda.concluída', '1.0.0', v_simples, p_correlacao_id);
 END
 $$;
 
 COMMENT ON FUNCTION d6b.saida_demanda_concluida(d6b.acompanhamentos, d6b.atualizacoes, timestamptz, uuid) IS
 'demanda.concluída: 1.1.0 com o plano de manutenção do conteúdo, se há um que sirva; senão 1.0.0, e um plano recusado
 deixa ocorrência de nível erro com cada falta. Fonte: D-6b 3.6, E07.';
+
+CREATE OR REPLACE FUNCTION d6b.payload_concluida(
+    p_acompanhamento d6b.acompanhamentos, p_atualizacao d6b.atualizacoes, p_quando timestamptz
+)
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT jsonb_strip_nulls(jsonb_build_object(
+               'demanda_id', p_acompanhamento.demanda_id,
+               'unidade_civica_id', p_acompanhamento.unidade_civica_id,
+               'data_conclusao', core.iso(p_quando),
+               'conselheiro_id', p_acompanhamento.conselheiro_id,
+               'categoria_id', d6b.texto_ou_nulo(p_atualizacao.conteudo_estruturado -> 'categoria_id'),
+               'dias_ate_conclusao', d6b.dias_entre(p_acompanhamento.data_sorteio, p_quando),
+               'total_atualizacoes', p_acompanhamento.total_atualizacoes,
+               'resumo_final', d6b.resumo_final(p_atualizacao),
+               'timestamp', core.iso(p_quando)))
+$$;
+
+COMMENT ON FUNCTION d6b.payload_concluida(d6b.acompanhamentos, d6b.atualizacoes, timestamptz) IS
+'O payload de demanda.concluída 1.0.0. Fonte: D-6b 3.6.';
+
+CREATE OR REPLACE FUNCTION d6b.payload_do_plano(p_demanda_id uuid, p_conteudo jsonb)
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT jsonb_strip_nulls(d6b.contexto_do_plano(p_demanda_id, p_conteudo)
+                             || jsonb_build_object(
+                                    'titulo', d6b.texto_ou_nulo(p_conteudo -> 'titulo'),
+                                    'responsavel_tecnico', d6b.texto_ou_nulo(p_conteudo -> 'responsavel_tecnico'),
+                                    'materiais_utilizados', d6b.textos_ou_nulo(p_conteudo -> 'materiais_utilizados')))
+$$;
+
+COMMENT ON FUNCTION d6b.payload_do_plano(uuid, jsonb) IS
+'O que demanda.concluída 1.1.0 acrescenta: o plano e o que a D-8 precisa para o dossiê. Fonte: D-8 3.1, E07.';
 
 CREATE OR REPLACE FUNCTION d6b.saidas_manutencao_executada(
     p_acompanhamento d6b.acompanhamentos, p_atualizacao d6b.atualizacoes, p_quando timestamptz, p_correlacao_id uuid
