@@ -188,7 +188,7 @@ class Historia(RuleBasedStateMachine):
         conferir(self.rede)
 
 
-@pytest.mark.parametrize("historias", [20, pytest.param(400, marks=pytest.mark.longo)])
+@pytest.mark.parametrize("historias", [20, pytest.param(400, marks=[pytest.mark.longo, pytest.mark.timeout(900)])])
 def test_historias_ao_acaso_seguem_o_modelo(rede: Rede, dsn: str, historias: int) -> None:
     Historia.rede = rede
     Historia.dsn = make_conninfo(dsn, user="formigueiro_app")

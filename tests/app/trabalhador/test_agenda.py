@@ -1,0 +1,81 @@
+"""A agenda cumprida pelo app, onde não há pg_cron (projeto, seção 3)."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from psycopg import AsyncConnection
+from psycopg.conninfo import make_conninfo
+
+from app.trabalhador import agenda
+from tests.apoio.rede import Rede
+
+
+@pytest.fixture
+def contada(rede: Rede) -> Rede:
+    """Um agendamento só, de minuto em minuto, que conta as vezes em que rodou; a última, há três dias."""
+    rede.bd.execute(
+        """
+        DELETE FROM core.agendamentos;
+        CREATE TABLE public.vezes (n int);
+        GRANT INSERT ON public.vezes TO formigueiro_app;
+        INSERT INTO core.agendamentos (nome, cron, comando, ultima_execucao)
+        VALUES ('teste', '* * * * *', 'INSERT INTO public.vezes VALUES (1)', clock_timestamp() - interval '3 days')
+        """
+    )
+    return rede
+
+
+def cumprir(dsn: str, processos: int = 1) -> None:
+    async def um() -> None:
+        async with await AsyncConnection.connect(make_conninfo(dsn, user="formigueiro_app"), autocommit=True) as conexao:
+            await agenda.cumprir(conexao)
+
+    async def todos() -> None:
+        await asyncio.gather(*(um() for _ in range(processos)))
+
+    asyncio.run(todos())
+
+
+def vezes(rede: Rede) -> int:
+    return int(rede.um("SELECT count(*) FROM public.vezes"))
+
+
+def test_horas_perdidas_sao_cumpridas_uma_vez_so(contada: Rede, dsn: str) -> None:
+    cumprir(dsn)
+    assert vezes(contada) == 1
+    ultima = contada.um("SELECT ultima_execucao FROM core.agendamentos")
+    assert datetime.now(UTC) - ultima < timedelta(minutes=2)
+
+
+def test_cada_hora_e_de_um_processo_so(contada: Rede, dsn: str) -> None:
+    cumprir(dsn, processos=6)
+    # Se o minuto virar no meio, a hora seguinte também é cumprida, e também uma vez.
+    assert 1 <= vezes(contada) <= 2
+
+
+def test_comando_que_falha_nao_detem_os_outros(contada: Rede, dsn: str) -> None:
+    contada.bd.execute(
+        "INSERT INTO core.agendamentos VALUES ('antes', '* * * * *', 'SELECT 1/0', clock_timestamp() - interval '1 day')"
+    )
+    cumprir(dsn)
+    assert vezes(contada) == 1
+
+
+def test_com_pg_cron_o_app_nao_cumpre_a_agenda(contada: Rede, dsn: str) -> None:
+    contada.bd.execute("UPDATE core.parametros SET valor = 'true' WHERE nome = 'agenda_no_pg_cron'")
+    cumprir(dsn)
+    assert vezes(contada) == 0
+
+
+def test_a_agenda_de_verdade_e_toda_executavel_pelo_app(rede: Rede, dsn: str) -> None:
+    """Cada comando de core.agendamentos roda como formigueiro_app, tal como escrito."""
+    comandos = [linha["comando"] for linha in rede.linhas("SELECT comando FROM core.agendamentos ORDER BY nome")]
+    assert len(comandos) == 6
+
+    async def rodar() -> None:
+        async with await AsyncConnection.connect(make_conninfo(dsn, user="formigueiro_app"), autocommit=True) as conexao:
+            for comando in comandos:
+                await conexao.execute(comando)
+
+    asyncio.run(rodar())
