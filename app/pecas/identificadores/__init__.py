@@ -1,0 +1,1 @@
+"""Localização de identificadores pessoais em texto corrido, em português."""
