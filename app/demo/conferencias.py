@@ -8,7 +8,8 @@ from app.demo.roteiro import Cidade
 
 # Onde um texto fica público: o que a D-7 lê.
 _PUBLICO = """
-    SELECT e.payload ->> 'descricao_sanitizada' FROM core.event_log AS e WHERE e.tipo = 'conselheiro.atualização_publicada'
+    SELECT e.payload ->> 'descricao_sanitizada' FROM core.event_log AS e
+     WHERE e.tipo = 'conselheiro.atualização_publicada'
     UNION ALL
     SELECT e.payload ->> 'caminho' FROM core.event_log AS e WHERE e.tipo = 'conselheiro.atualização_publicada'
     UNION ALL
@@ -106,7 +107,7 @@ def imprimir(admin: psycopg.Connection[Any], cidade: Cidade) -> int:
     erradas = 0
     print()
     for frase, consulta, esperado in CONFERENCIAS:
-        linha = admin.execute(consulta, demandas).fetchone()  # type: ignore[arg-type]
+        linha = admin.execute(consulta, demandas).fetchone()
         obtido = linha[0] if linha else None
         certo = obtido == esperado
         erradas += not certo

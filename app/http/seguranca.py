@@ -19,7 +19,7 @@ from app.ajustes import Ajustes, ErroAjuste
 
 PROVEDOR = "google"
 BITS_RSA_MINIMOS = 2048
-# `aud` e `iss` não fazem parte do contrato (projeto, seção 3), e um `iat` adiantado é só relógio alheio.
+# `aud` e `iss` não fazem parte do contrato, e um `iat` adiantado é só relógio alheio.
 _OPCOES: Any = {"require": ["exp"], "verify_aud": False, "verify_iss": False, "verify_iat": False}
 
 

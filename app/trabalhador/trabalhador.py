@@ -132,5 +132,5 @@ async def _esperar(parar: asyncio.Event, segundos: float) -> None:
 
 
 async def _um(conexao: AsyncConnection[Any], consulta: str, *valores: object) -> Any:
-    linha = await (await conexao.execute(consulta, valores)).fetchone()  # type: ignore[arg-type]
+    linha = await (await conexao.execute(consulta, valores)).fetchone()
     return linha[0] if linha else None

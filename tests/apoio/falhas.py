@@ -16,7 +16,8 @@ def recusar_publicacao(bd: psycopg.Connection[Any], tipo: str, chave: object = N
                 RAISE EXCEPTION 'falha de teste em %', NEW.tipo USING ERRCODE = '53100';
             END $$;
             CREATE OR REPLACE TRIGGER falha_de_teste BEFORE INSERT ON core.event_log
-                FOR EACH ROW WHEN (NEW.tipo = {} AND NEW.chave = coalesce({}, NEW.chave)) EXECUTE FUNCTION core.falha_de_teste()
+                FOR EACH ROW WHEN (NEW.tipo = {} AND NEW.chave = coalesce({}, NEW.chave))
+                EXECUTE FUNCTION core.falha_de_teste()
             """
         ).format(sql.Literal(tipo), sql.Literal(None if chave is None else str(chave)))
     )

@@ -29,13 +29,13 @@ class Rede:
 
     def um(self, consulta: str, *valores: object) -> Any:
         """O único valor de uma consulta de uma linha."""
-        linha = self.bd.execute(consulta, valores).fetchone()  # type: ignore[arg-type]
+        linha = self.bd.execute(consulta, valores).fetchone()
         assert linha is not None
         return linha[0]
 
     def linhas(self, consulta: str, *valores: object) -> list[dict[str, Any]]:
         with self.bd.cursor(row_factory=dict_row) as cursor:
-            return cursor.execute(consulta, valores).fetchall()  # type: ignore[arg-type]
+            return cursor.execute(consulta, valores).fetchall()
 
     def publicar(
         self,
@@ -120,9 +120,7 @@ class Rede:
         return unico
 
     def ocorrencias(self, event_id: UUID | None = None) -> list[dict[str, Any]]:
-        return self.linhas(
-            "SELECT * FROM core.ocorrencias WHERE coalesce(event_id = %s, true) ORDER BY id", event_id
-        )
+        return self.linhas("SELECT * FROM core.ocorrencias WHERE coalesce(event_id = %s, true) ORDER BY id", event_id)
 
     def processado(self, event_id: UUID) -> bool:
         return bool(self.um("SELECT EXISTS (SELECT FROM d6b.processed_events WHERE event_id = %s)", event_id))

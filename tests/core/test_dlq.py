@@ -23,7 +23,7 @@ def envenenar(rede: Rede, demanda: UUID) -> None:
         """
     )
     rede.bd.execute(
-        f"CREATE TRIGGER veneno BEFORE INSERT ON d6b.acompanhamentos FOR EACH ROW"  # type: ignore[arg-type]
+        f"CREATE TRIGGER veneno BEFORE INSERT ON d6b.acompanhamentos FOR EACH ROW"
         f" WHEN (NEW.demanda_id = '{demanda}') EXECUTE FUNCTION d6b.veneno()"
     )
 
@@ -78,7 +78,8 @@ def test_tentativas_recuam_em_dobro(envenenada: Rede) -> None:
         vencer_tentativas(envenenada.bd)
         envenenada.despachar()
         linha = envenenada.linhas(
-            "SELECT tentativas, extract(epoch FROM proxima_tentativa - atualizado_em) AS recuo FROM core.dlq ORDER BY id"
+            "SELECT tentativas, extract(epoch FROM proxima_tentativa - atualizado_em) AS recuo"
+            "  FROM core.dlq ORDER BY id"
         )[0]
         recuos.append((linha["tentativas"], round(float(linha["recuo"]))))
     assert recuos == [(1, 1), (2, 2), (3, 4), (4, 8)]

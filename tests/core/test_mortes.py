@@ -13,10 +13,11 @@ DEMANDA, ANA = UUID(int=1), UUID(int=11)
 def armadilha(rede: Rede, demanda: UUID, golpe: str) -> None:
     """O sorteio dessa demanda executa `golpe` dentro do handler."""
     rede.bd.execute(
-        f"CREATE FUNCTION d6b.armadilha() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN {golpe}; RETURN NEW; END $$"  # type: ignore[arg-type]
+        "CREATE FUNCTION d6b.armadilha() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER"
+        f" AS $$ BEGIN {golpe}; RETURN NEW; END $$"
     )
     rede.bd.execute(
-        "CREATE TRIGGER armadilha BEFORE INSERT ON d6b.acompanhamentos FOR EACH ROW"  # type: ignore[arg-type]
+        "CREATE TRIGGER armadilha BEFORE INSERT ON d6b.acompanhamentos FOR EACH ROW"
         f" WHEN (NEW.demanda_id = '{demanda}') EXECUTE FUNCTION d6b.armadilha()"
     )
 

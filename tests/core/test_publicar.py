@@ -1,4 +1,4 @@
-"""core.publicar: idempotência, recusas e permissões (projeto, seções 3 e 4)."""
+"""core.publicar: idempotência, recusas e permissões."""
 
 from uuid import UUID, uuid4
 
@@ -43,7 +43,12 @@ def test_a_chave_e_a_demanda_ou_o_proprio_evento(rede: Rede) -> None:
     [
         ("conselheiro.sumido", "1.0.0", SORTEIO, "não conhece o tipo conselheiro.sumido na versão 1.0.0"),
         ("conselheiro.sorteado", "9.9.9", SORTEIO, "não conhece o tipo conselheiro.sorteado na versão 9.9.9"),
-        ("conselheiro.sorteado", "1.0.0", {"conselheiro_id": "x"}, "demanda_id: obrigatório.*unidade_civica_id: obrigatório.*conselheiro_id: UUID"),
+        (
+            "conselheiro.sorteado",
+            "1.0.0",
+            {"conselheiro_id": "x"},
+            "demanda_id: obrigatório.*unidade_civica_id: obrigatório.*conselheiro_id: UUID",
+        ),
     ],
 )
 def test_o_que_o_registro_recusa_nao_deixa_nada(
@@ -61,11 +66,13 @@ def test_campo_obrigatorio_nulo_e_nomeado(rede: Rede) -> None:
     assert recusa.value.sqlstate == "FM422"
 
 
-@pytest.mark.parametrize("comando", ["UPDATE core.event_log SET origem = 'x'", "DELETE FROM core.event_log", "TRUNCATE core.event_log"])
+@pytest.mark.parametrize(
+    "comando", ["UPDATE core.event_log SET origem = 'x'", "DELETE FROM core.event_log", "TRUNCATE core.event_log"]
+)
 def test_o_log_e_so_de_acrescimo(rede: Rede, comando: str) -> None:
     rede.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
     with pytest.raises(psycopg.Error, match="só de acréscimo") as recusa:
-        rede.bd.execute(comando)  # type: ignore[call-overload]
+        rede.bd.execute(comando)
     assert recusa.value.sqlstate == "FM409"
 
 
@@ -76,7 +83,7 @@ def test_produtor_so_publica_pela_colonia_que_e_sua_e_o_que_ela_produz(rede: Red
         daqui.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
         with pytest.raises(psycopg.Error, match="não publica pela colônia D-12") as alheia:
             daqui.publicar("conselheiro.sorteado", SORTEIO, "D-12")
-        with pytest.raises(psycopg.Error, match="não é produtora de demanda.conclusao_confirmada") as outro_tipo:
+        with pytest.raises(psycopg.Error, match=r"não é produtora de demanda\.conclusao_confirmada") as outro_tipo:
             daqui.publicar("demanda.conclusao_confirmada", {}, "D-6a")
         assert alheia.value.sqlstate == outro_tipo.value.sqlstate == "FM403"
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -105,7 +105,11 @@ def test_tortura_nenhum_evento_confirmado_se_perde(rede: Rede, dsn: str, segundo
         # Uma transação que escreve em outra tabela e fica aberta o tempo todo: não há de segurar o horizonte.
         alheia.execute("UPDATE core.parametros SET descricao = descricao")
         linhas = [ensaio.correr(ensaio.publicar, semente) for semente in range(PUBLICADORES)]
-        linhas += [ensaio.correr(ensaio.despachar), ensaio.correr(ensaio.despachar), ensaio.correr(ensaio.ler_por_cursor)]
+        linhas += [
+            ensaio.correr(ensaio.despachar),
+            ensaio.correr(ensaio.despachar),
+            ensaio.correr(ensaio.ler_por_cursor),
+        ]
         ensaio.parar.wait(segundos)
         ensaio.parar.set()
         for linha in linhas:

@@ -10,7 +10,8 @@ INVARIANTES: dict[str, str] = {
     "sequência com falha, ou contador que não é o número de linhas": """
         SELECT a.id, a.total_atualizacoes, u.n, u.maior
           FROM d6b.acompanhamentos AS a
-          LEFT JOIN (SELECT acompanhamento_id, count(*) AS n, max(sequencia) AS maior, count(DISTINCT sequencia) AS distintas
+          LEFT JOIN (SELECT acompanhamento_id, count(*) AS n, max(sequencia) AS maior,
+                            count(DISTINCT sequencia) AS distintas
                        FROM d6b.atualizacoes GROUP BY 1) AS u ON u.acompanhamento_id = a.id
          WHERE (coalesce(u.n, 0), coalesce(u.maior, 0), coalesce(u.distintas, 0))
                <> (a.total_atualizacoes, a.total_atualizacoes, a.total_atualizacoes)
@@ -49,8 +50,8 @@ INVARIANTES: dict[str, str] = {
           LEFT JOIN d6b.publicacoes AS p ON p.event_id = e.event_id
           LEFT JOIN d6b.atualizacoes AS u ON u.id = p.atualizacao_id
          WHERE e.tipo = 'conselheiro.atualização_publicada'
-           AND (u.id IS NULL OR u.origem_estruturacao = 'sistema' OR u.conteudo_estruturado ->> 'novo_status' = 'concluido'
-                OR u.texto_estruturado = '')
+           AND (u.id IS NULL OR u.origem_estruturacao = 'sistema'
+                OR u.conteudo_estruturado ->> 'novo_status' = 'concluido' OR u.texto_estruturado = '')
     """,
     "atualização pronta que não foi publicada": """
         SELECT u.id
@@ -90,7 +91,9 @@ INVARIANTES: dict[str, str] = {
          GROUP BY 1 HAVING count(*) > 1
     """,
     "algo em aberto na DLQ": "SELECT id, ultimo_erro FROM core.dlq WHERE estado IN ('pendente', 'em_espera')",
-    "algo por publicar": "SELECT atualizacao_id FROM d6b.publicacoes_pendentes WHERE proxima_tentativa <= clock_timestamp()",
+    "algo por publicar": """
+        SELECT atualizacao_id FROM d6b.publicacoes_pendentes WHERE proxima_tentativa <= clock_timestamp()
+    """,
     "cursor que não chegou ao fim": """
         SELECT c.tipo_evento, c.last_sequence FROM d6b.consumer_offset AS c
          WHERE c.last_sequence < (SELECT coalesce(max(e.sequence_number), 0) FROM core.event_log AS e

@@ -42,8 +42,18 @@ def test_cada_campo_obrigatorio_e_nomeado(rede: Rede, tipo: str, obrigatorios: l
     ("tipo", "conteudo", "campo", "mensagem"),
     [
         ("vistoria", {}, "tipo", "Tipo de atualização inválido."),
-        ("contato_realizado", {"canal": "pombo"}, "canal", "Valor inválido. Esperado um dos: telefone, email, presencial, oficio."),
-        ("contato_realizado", {"canal": 3}, "canal", "Valor inválido. Esperado um dos: telefone, email, presencial, oficio."),
+        (
+            "contato_realizado",
+            {"canal": "pombo"},
+            "canal",
+            "Valor inválido. Esperado um dos: telefone, email, presencial, oficio.",
+        ),
+        (
+            "contato_realizado",
+            {"canal": 3},
+            "canal",
+            "Valor inválido. Esperado um dos: telefone, email, presencial, oficio.",
+        ),
         (
             "entrave_registrado",
             {"orgao_envolvido": "x", "descricao_entrave": "y", "gravidade": "enorme"},
@@ -56,9 +66,24 @@ def test_cada_campo_obrigatorio_e_nomeado(rede: Rede, tipo: str, obrigatorios: l
             "novo_status",
             "Valor inválido. Esperado um dos: pendente, em_andamento, aguardando, concluido, bloqueado.",
         ),
-        ("protocolo_aberto", {"protocolo_numero": "123", "orgao": "x"}, "protocolo_numero", "Formato de protocolo inválido."),
-        ("protocolo_aberto", {"protocolo_numero": "12_34", "orgao": "x"}, "protocolo_numero", "Formato de protocolo inválido."),
-        ("protocolo_aberto", {"protocolo_numero": 12345, "orgao": "x"}, "protocolo_numero", "Formato de protocolo inválido."),
+        (
+            "protocolo_aberto",
+            {"protocolo_numero": "123", "orgao": "x"},
+            "protocolo_numero",
+            "Formato de protocolo inválido.",
+        ),
+        (
+            "protocolo_aberto",
+            {"protocolo_numero": "12_34", "orgao": "x"},
+            "protocolo_numero",
+            "Formato de protocolo inválido.",
+        ),
+        (
+            "protocolo_aberto",
+            {"protocolo_numero": 12345, "orgao": "x"},
+            "protocolo_numero",
+            "Formato de protocolo inválido.",
+        ),
         ("prazo_registrado", {"data_estimada": "30/11/2026"}, "data_estimada", "Data inválida."),
         ("prazo_registrado", {"data_estimada": "2026-02-30"}, "data_estimada", "Data inválida."),
         ("prazo_registrado", {"data_estimada": "0000-01-01"}, "data_estimada", "Data inválida."),
@@ -66,7 +91,9 @@ def test_cada_campo_obrigatorio_e_nomeado(rede: Rede, tipo: str, obrigatorios: l
         ("prazo_registrado", {"data_estimada": "2026-11-29"}, "data_estimada", "Data estimada no passado."),
     ],
 )
-def test_valor_invalido_e_nomeado(rede: Rede, tipo: str, conteudo: dict[str, object], campo: str, mensagem: str) -> None:
+def test_valor_invalido_e_nomeado(
+    rede: Rede, tipo: str, conteudo: dict[str, object], campo: str, mensagem: str
+) -> None:
     assert validar(rede, tipo, conteudo) == {"valido": False, "erros": [{"campo": campo, "mensagem": mensagem}]}
 
 
@@ -78,7 +105,11 @@ def test_hoje_e_qualquer_data_futura_valem(rede: Rede, data: str) -> None:
 def test_validar_relata_as_faltas_do_plano_que_nao_impedem_a_conclusao(rede: Rede) -> None:
     """E07."""
     plano = {"intervalo_dias": 0, "prazo_tolerancia_dias": -1, "vida_util_dias": 1.5}
-    conteudo = {"novo_status": "concluido", "plano_manutencao": plano, "localizacao": {"lat": 91, "lng": 0}}
+    conteudo: dict[str, Any] = {
+        "novo_status": "concluido",
+        "plano_manutencao": plano,
+        "localizacao": {"lat": 91, "lng": 0},
+    }
     campos = [erro["campo"] for erro in validar(rede, "status_atualizado", conteudo)["erros"]]
     assert campos == [
         "plano_manutencao.intervalo_dias",
@@ -100,9 +131,9 @@ def test_validar_relata_as_faltas_do_plano_que_nao_impedem_a_conclusao(rede: Red
 @pytest.mark.parametrize(
     "extra", [{"subcategoria": 3}, {"localizacao": {"lat": -23.5, "lng": -46.6, "endereco": ["rua"]}}, {"categoria": 7}]
 )
-def test_plano_com_acompanhantes_que_o_contrato_recusa_nao_detem_a_conclusao(rede: Rede, extra: dict[str, object]) -> None:
+def test_plano_com_acompanhantes_que_o_contrato_recusa_nao_detem_a_conclusao(rede: Rede, extra: dict[str, Any]) -> None:
     """E07: a saída recusada ficaria na DLQ, e a demanda com ela."""
-    conteudo = {
+    conteudo: dict[str, Any] = {
         "plano_manutencao": {"intervalo_dias": 30, "prazo_tolerancia_dias": 5, "vida_util_dias": 300, "tipo": "poda"},
         "categoria": "3.9",
         "localizacao": {"lat": -23.5, "lng": -46.6},
@@ -111,8 +142,11 @@ def test_plano_com_acompanhantes_que_o_contrato_recusa_nao_detem_a_conclusao(red
     evento = rede.concluir(DEMANDA, ANA, **(conteudo | extra))
     rede.despachar()
     assert rede.eventos("demanda.concluída")[0]["versao_schema"] == "1.0.0"
-    assert rede.ocorrencias(evento)[0]["mensagem"] == "Plano de manutenção recusado; a conclusão segue sem ele"
+    (ocorrencia,) = rede.ocorrencias(evento)
+    assert ocorrencia["mensagem"] == "Plano de manutenção recusado; a conclusão segue sem ele"
     assert rede.um("SELECT count(*) FROM core.dlq") == 0
+    previsto = validar(rede, "status_atualizado", {"novo_status": "concluido"} | conteudo | extra)
+    assert previsto == {"valido": False, "erros": ocorrencia["contexto"]["erros"]}
 
 
 def test_acima_do_limite_so_conclusao_e_sistema_entram(rede: Rede) -> None:

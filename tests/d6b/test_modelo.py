@@ -70,7 +70,13 @@ class Historia(RuleBasedStateMachine):
             ativo.status, novo.pendencia, ativo.pendencia = "reatribuido", ativo.pendencia, False
         demanda.ciclos.append(novo)
 
-    @rule(d=demandas, conselheiro=conselheiros, tipo=st.sampled_from(list(CONTEUDOS)), audio=st.booleans(), conclui=st.booleans())
+    @rule(
+        d=demandas,
+        conselheiro=conselheiros,
+        tipo=st.sampled_from(list(CONTEUDOS)),
+        audio=st.booleans(),
+        conclui=st.booleans(),
+    )
     def atualizar(self, d: int, conselheiro: UUID, tipo: str, audio: bool, conclui: bool) -> None:
         demanda = self.demandas[d]
         conteudo = {"novo_status": "concluido"} if tipo == "status_atualizado" and conclui else None
@@ -131,7 +137,13 @@ class Historia(RuleBasedStateMachine):
         demanda = self.demandas[d]
         ativo = demanda.ativo
         esperado = (
-            "FM404" if ativo is None else "FM409" if not ativo.pendencia else "FM403" if ativo.conselheiro != conselheiro else None
+            "FM404"
+            if ativo is None
+            else "FM409"
+            if not ativo.pendencia
+            else "FM403"
+            if ativo.conselheiro != conselheiro
+            else None
         )
         try:
             self.rede.bd.execute("SELECT d6b.ratificar_conclusao(%s, %s)", [demanda.id, conselheiro])
@@ -152,7 +164,11 @@ class Historia(RuleBasedStateMachine):
         linha = self.rede.linhas("SELECT tipo, payload FROM core.event_log WHERE event_id = %s", evento)[0]
         self.rede.publicar(linha["tipo"], linha["payload"], "D-6a", event_id=evento)
 
-    @rule(tipo=st.sampled_from(["conselheiro.sorteado", "conselheiro.atualização_registrada", "demanda.conclusao_confirmada"]))
+    @rule(
+        tipo=st.sampled_from(
+            ["conselheiro.sorteado", "conselheiro.atualização_registrada", "demanda.conclusao_confirmada"]
+        )
+    )
     def ler_de_novo(self, tipo: str) -> None:
         self.rede.despachar()
         self.rede.bd.execute("SELECT core.reposicionar('D-6b', %s, 0)", [tipo])

@@ -90,7 +90,9 @@ def test_segundo_prazo_depois_do_primeiro_alertado_tem_seu_alerta(rede: Rede) ->
     assert alertas[1]["payload"]["descricao_prazo"] == ""
 
 
-@pytest.mark.parametrize(("conclusao", "status"), [("2026-12-02 10:00+00", "cumprido"), ("2026-12-03 10:00+00", "vencido")])
+@pytest.mark.parametrize(
+    ("conclusao", "status"), [("2026-12-02 10:00+00", "cumprido"), ("2026-12-03 10:00+00", "vencido")]
+)
 def test_conclusao_cumpre_o_prazo_que_nao_passou(rede: Rede, conclusao: str, status: str) -> None:
     com_prazo(rede, DEMANDA, ANA, "2026-12-02")
     rede.relogio(conclusao)

@@ -54,7 +54,10 @@ def test_t03_segunda_atualizacao_nao_inicia_de_novo(sorteada: Rede) -> None:
     sorteada.despachar()
     assert sorteada.tipos(DEMANDA) == ["conselheiro.demanda_iniciada"]
     assert sorteada.acompanhamento(DEMANDA)["total_atualizacoes"] == 2
-    assert [linha["sequencia"] for linha in sorteada.linhas("SELECT * FROM d6b.atualizacoes ORDER BY sequencia")] == [1, 2]
+    assert [linha["sequencia"] for linha in sorteada.linhas("SELECT * FROM d6b.atualizacoes ORDER BY sequencia")] == [
+        1,
+        2,
+    ]
 
 
 def test_t04_t08_conclusao_publica_demanda_concluida_antes_do_ciclo(sorteada: Rede) -> None:
@@ -177,19 +180,27 @@ def test_t13_payload_incompleto_e_descartado_com_erro(rede: Rede, tipo: str, cam
     [
         pytest.param({"tipo": "vistoria"}, "Tipo de atualização inválido", id="t14_tipo_invalido"),
         pytest.param({"tipo": "prazo_registrado", "conteudo": {}}, "data_estimada", id="t15_prazo_sem_data"),
-        pytest.param({"tipo": "protocolo_aberto", "conteudo": {"orgao": "SP"}}, "protocolo_numero", id="t16_sem_protocolo"),
+        pytest.param(
+            {"tipo": "protocolo_aberto", "conteudo": {"orgao": "SP"}}, "protocolo_numero", id="t16_sem_protocolo"
+        ),
         pytest.param({"origem_estruturacao": "ia_assistida"}, "sugestao_ia", id="t17_ia_sem_sugestao"),
         pytest.param({"origem_estruturacao": "robo"}, "origem_estruturacao", id="origem_desconhecida"),
         pytest.param(
-            {"tipo": "prazo_registrado", "conteudo": {"data_estimada": "2026-11-29"}}, "Data estimada no passado", id="prazo_passado"
+            {"tipo": "prazo_registrado", "conteudo": {"data_estimada": "2026-11-29"}},
+            "Data estimada no passado",
+            id="prazo_passado",
         ),
         pytest.param({"conteudo": {"canal": "telefone", "x": "y" * 5200}}, "5120 bytes", id="conteudo_grande"),
         pytest.param(
-            {"origem_estruturacao": "ia_assistida", "sugestao_ia": {"x": "y" * 10300}}, "10240 bytes", id="sugestao_grande"
+            {"origem_estruturacao": "ia_assistida", "sugestao_ia": {"x": "y" * 10300}},
+            "10240 bytes",
+            id="sugestao_grande",
         ),
     ],
 )
-def test_t14_a_t17_atualizacao_invalida_e_descartada_com_erro(sorteada: Rede, extra: dict[str, object], erro: str) -> None:
+def test_t14_a_t17_atualizacao_invalida_e_descartada_com_erro(
+    sorteada: Rede, extra: dict[str, object], erro: str
+) -> None:
     evento = sorteada.atualizar(DEMANDA, ANA, **extra)  # type: ignore[arg-type]
     sorteada.despachar()
     (ocorrencia,) = sorteada.ocorrencias(evento)

@@ -112,7 +112,12 @@ def test_prazo_por_audio_vale_desde_o_registro(sorteada: Rede) -> None:
 
 def test_campos_do_servidor_que_vem_de_fora_sao_descartados(sorteada: Rede) -> None:
     """E18."""
-    forjado = {"canal": "telefone", "transcricao_status": "aguardando", "audio_object_key": "x", "confianca_transcricao": 1}
+    forjado = {
+        "canal": "telefone",
+        "transcricao_status": "aguardando",
+        "audio_object_key": "x",
+        "confianca_transcricao": 1,
+    }
     sorteada.atualizar(DEMANDA, ANA, "contato_realizado", forjado)
     sorteada.despachar()
     assert linha(sorteada)["conteudo_estruturado"] == {"canal": "telefone"}
@@ -160,7 +165,7 @@ def test_atualizacao_publicada_e_so_de_acrescimo(sorteada: Rede, comando: str) -
     sorteada.atualizar(DEMANDA, ANA)
     sorteada.despachar()
     with pytest.raises(psycopg.Error) as recusa:
-        sorteada.bd.execute(comando)  # type: ignore[call-overload]
+        sorteada.bd.execute(comando)
     assert recusa.value.sqlstate == "FM409"
 
 

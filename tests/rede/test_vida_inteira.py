@@ -3,13 +3,15 @@
 from typing import Any
 from uuid import UUID, uuid4
 
-import psycopg
-import pytest
-
 from tests.apoio.rede import Rede
 
 OBRA, ANA, BIA = UUID(int=1), UUID(int=11), UUID(int=12)
-PLANO: dict[str, object] = {"intervalo_dias": 100, "tipo": "inspecao", "prazo_tolerancia_dias": 10, "vida_util_dias": 1000}
+PLANO: dict[str, object] = {
+    "intervalo_dias": 100,
+    "tipo": "inspecao",
+    "prazo_tolerancia_dias": 10,
+    "vida_util_dias": 1000,
+}
 DADOS: dict[str, object] = {
     "categoria": "3.9_pracas_parques",
     "subcategoria": "playground",
@@ -115,10 +117,3 @@ def test_manutencao_concluida_pela_comunidade_tambem_e_executada(rede: Rede) -> 
     rede.despachar()
     assert rede.tipos(manutencao) == ["demanda.concluída", "manutenção.executada", "conselheiro.ciclo_concluído"]
     assert rede.um("SELECT status_execucao FROM d8.historico_manutencoes") == "concluida"
-
-
-def test_colonias_nao_leem_uma_a_outra(rede: Rede) -> None:
-    for dono, alheia in (("d6b_dono", "d8.projetos_monitorados"), ("d8_dono", "d6b.acompanhamentos")):
-        with pytest.raises(psycopg.errors.InsufficientPrivilege), rede.bd.transaction():
-            rede.bd.execute(f"SET LOCAL ROLE {dono}")  # type: ignore[arg-type]
-            rede.bd.execute(f"SELECT * FROM {alheia}")  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ COMMENT ON FUNCTION core.carregar_esquema(text, text, jsonb) IS
 'Carrega um esquema no Registro e devolve se algo mudou. Compila-o em registro.<nome>(jsonb), booleana, e
 registro.<nome>_faltas(jsonb), e refaz registro.valido e registro.faltas. Roda como core_dono, em migrar.
 Erros: FM422 nome, versão ou anotação malformada, ou palavra-chave que o Registro não conhece, com o lugar no esquema;
-FM409 outro tipo já gerou um validador de mesmo nome. Fonte: projeto, seção 2; regra 11.';
+FM409 outro tipo já gerou um validador de mesmo nome. Fonte: regra 11.';
 
 CREATE OR REPLACE FUNCTION core._guardar_esquema(p_tipo text, p_versao text, p_esquema jsonb)
 RETURNS boolean

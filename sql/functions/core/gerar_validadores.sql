@@ -21,7 +21,7 @@ $$;
 
 COMMENT ON FUNCTION core.gerar_validadores() IS
 'Refaz registro.valido(tipo, versão, payload) e registro.faltas(tipo, versão, payload) a partir de core.esquemas, se
-mudaram, e remove o que só servia aos anteriores. Roda como core_dono, em migrar. Fonte: projeto, seção 2; regra 11.';
+mudaram, e remove o que só servia aos anteriores. Roda como core_dono, em migrar. Fonte: regra 11.';
 
 CREATE OR REPLACE FUNCTION core._corpo_de_despacho(p_sufixo text)
 RETURNS text

@@ -20,7 +20,7 @@ $$;
 COMMENT ON FUNCTION core.limpar() IS
 'Remove ocorrências e execuções do pg_cron mais antigas que os parâmetros dias_guarda_ocorrencias e
 dias_guarda_execucoes_cron; devolve quantas ocorrências saíram. Executada como quem chama, que precisa de direito no
-pg_cron se ele existir. Fonte: projeto, seção 3.';
+pg_cron se ele existir.';
 
 CREATE OR REPLACE FUNCTION core._limpar_ocorrencias()
 RETURNS bigint

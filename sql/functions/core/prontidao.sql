@@ -42,7 +42,7 @@ $$;
 COMMENT ON FUNCTION core.prontidao(text[]) IS
 '{migracoes_ausentes, colonias}: quais de p_migracoes este banco não tem e, por colônia, o atraso da leitura (em números
 de sequência e em segundos do primeiro evento por ler), há quanto tempo uma transação alheia segura o horizonte e
-quantas entradas da DLQ estão em aberto. Fonte: projeto, seção 3.';
+quantas entradas da DLQ estão em aberto.';
 
 CREATE OR REPLACE FUNCTION core.filas_de_publicacao()
 RETURNS jsonb

@@ -18,9 +18,9 @@ END
 $$;
 
 COMMENT ON FUNCTION core.reprocessar(uuid, text) IS
-'Passa um evento descartado de novo por seu handler e devolve o resultado; o que já teve efeito é reconhecido
-(''duplicado''). Erros: FM404 colônia, ou evento que não existe ou ela não consome; FM409 evento em aberto na DLQ, ou
-sorteio anterior ao último de sua demanda. Fonte: regra 6.';
+'Passa um evento descartado de novo por seu handler e devolve o resultado; o que já teve efeito não se repete
+(''duplicado'' na D-6b, FM409 na D-8). Erros: FM404 colônia, ou evento que não existe ou ela não consome; FM409 chave
+detida na DLQ, ou sorteio anterior ao último de sua demanda. Fonte: regra 6.';
 
 CREATE OR REPLACE FUNCTION core._reprocessar(p_colonia text, p_event_id uuid)
 RETURNS text

@@ -31,8 +31,8 @@ END
 $$;
 
 COMMENT ON FUNCTION d6b.iniciar() IS
-'Semeia cursores, trata o que ficou por tratar, relata inativos e republica saídas de conclusão pendentes: {eventos_
-tratados, acompanhamentos_inativos, conclusoes_republicadas}. Numa transação só: com muito atraso, prefira antes
-CALL core.despachar(). Fonte: D-6b 4.3.';
+'Semeia cursores, trata o que ficou por tratar, relata inativos e republica saídas de conclusão pendentes; devolve
+{eventos_tratados, acompanhamentos_inativos, conclusoes_republicadas}. Numa transação só: com muito atraso, prefira
+antes CALL core.despachar(). Fonte: D-6b 4.3.';
 
 GRANT EXECUTE ON FUNCTION d6b.iniciar() TO formigueiro_app, formigueiro_dba;

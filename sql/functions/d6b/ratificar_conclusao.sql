@@ -60,4 +60,4 @@ $$;
 COMMENT ON FUNCTION d6b.confirmacao_pendente(uuid) IS
 'O demanda.conclusao_confirmada que deixou a pendência da demanda, ainda que num ciclo anterior (E08).';
 
-GRANT EXECUTE ON FUNCTION d6b.ratificar_conclusao(uuid, uuid) TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON FUNCTION d6b.ratificar_conclusao(uuid, uuid) TO formigueiro_app;

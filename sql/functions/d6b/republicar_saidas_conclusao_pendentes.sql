@@ -90,4 +90,20 @@ $$;
 COMMENT ON FUNCTION d6b.saida_anterior_detida(d6b.acompanhamentos) IS
 'Se a DLQ guarda uma saída desta demanda que não é da conclusão e deve sair antes dela. Fonte: regra 5.';
 
-GRANT EXECUTE ON FUNCTION d6b.republicar_saidas_conclusao_pendentes(int) TO formigueiro_app, formigueiro_dba;
+CREATE OR REPLACE FUNCTION d6b.saidas_em_espera()
+RETURNS TABLE (espera bigint, mais_antiga timestamptz)
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT count(*), min(a.data_conclusao)
+      FROM d6b.acompanhamentos AS a
+     WHERE a.saidas_conclusao_pendentes
+$$;
+
+COMMENT ON FUNCTION d6b.saidas_em_espera() IS
+'Quantas conclusões têm saída por publicar, e desde quando a mais antiga.';
+
+GRANT EXECUTE ON FUNCTION d6b.republicar_saidas_conclusao_pendentes(int), d6b.saidas_em_espera()
+   TO formigueiro_app, formigueiro_dba;

@@ -9,16 +9,15 @@ AS $$
 DECLARE
     v_conteudo jsonb := p_atualizacao.conteudo_estruturado;
     v_simples  jsonb := d6b.payload_concluida(p_acompanhamento, p_atualizacao, p_quando);
-    v_com      jsonb := v_simples || d6b.payload_do_plano(p_acompanhamento.demanda_id, v_conteudo);
     v_erros    jsonb := d6b.erros_plano(p_acompanhamento.demanda_id, v_conteudo);
 BEGIN
     IF coalesce(v_conteudo -> 'plano_manutencao', 'null') = 'null' THEN
         RETURN core._saida('demanda.concluída', '1.0.0', v_simples, p_correlacao_id);
     END IF;
-    -- O que acompanha o plano também há de caber no contrato: uma saída recusada deteria a demanda na DLQ.
-    v_erros := v_erros || to_jsonb(registro.faltas('demanda.concluída', '1.1.0', v_com));
     IF v_erros = '[]' THEN
-        RETURN core._saida('demanda.concluída', '1.1.0', v_com, p_correlacao_id);
+        RETURN core._saida('demanda.concluída', '1.1.0',
+                           v_simples || d6b.payload_do_plano(p_acompanhamento.demanda_id, v_conteudo),
+                           p_correlacao_id);
     END IF;
     PERFORM core.registrar('erro', 'Plano de manutenção recusado; a conclusão segue sem ele',
                            jsonb_build_object('colonia', 'D-6b',

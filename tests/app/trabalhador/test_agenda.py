@@ -1,4 +1,4 @@
-"""A agenda cumprida pelo app, onde não há pg_cron (projeto, seção 3)."""
+"""A agenda cumprida pelo app, onde não há pg_cron."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,9 @@ def contada(rede: Rede) -> Rede:
 
 def cumprir(dsn: str, processos: int = 1) -> None:
     async def um() -> None:
-        async with await AsyncConnection.connect(make_conninfo(dsn, user="formigueiro_app"), autocommit=True) as conexao:
+        async with await AsyncConnection.connect(
+            make_conninfo(dsn, user="formigueiro_app"), autocommit=True
+        ) as conexao:
             await agenda.cumprir(conexao)
 
     async def todos() -> None:
@@ -56,7 +58,7 @@ def test_cada_hora_e_de_um_processo_so(contada: Rede, dsn: str) -> None:
 
 def test_comando_que_falha_nao_detem_os_outros(contada: Rede, dsn: str) -> None:
     contada.bd.execute(
-        "INSERT INTO core.agendamentos VALUES ('antes', '* * * * *', 'SELECT 1/0', clock_timestamp() - interval '1 day')"
+        "INSERT INTO core.agendamentos VALUES ('antes', '* * * * *', 'SELECT 1/0', now() - interval '1 day')"
     )
     cumprir(dsn)
     assert vezes(contada) == 1
@@ -74,7 +76,9 @@ def test_a_agenda_de_verdade_e_toda_executavel_pelo_app(rede: Rede, dsn: str) ->
     assert len(comandos) == 6
 
     async def rodar() -> None:
-        async with await AsyncConnection.connect(make_conninfo(dsn, user="formigueiro_app"), autocommit=True) as conexao:
+        async with await AsyncConnection.connect(
+            make_conninfo(dsn, user="formigueiro_app"), autocommit=True
+        ) as conexao:
             for comando in comandos:
                 await conexao.execute(comando)
 

@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 
 from app.pecas.denylist import Denylist
-from app.trabalhador import publicador
+from app.trabalhador import composicao, publicador
 from app.trabalhador.trabalhador import esvaziar
 from tests.apoio.falhas import aceitar_publicacao, recusar_publicacao, vencer_tentativas
 from tests.apoio.rede import Rede
@@ -174,7 +174,7 @@ def test_texto_com_que_uma_peca_falha_volta_a_fila_e_nao_detem_os_outros(
     trabalho.rede.atualizar(DEMANDA, ANA, texto="texto que quebra a peça")
     trabalho.rede.atualizar(DEMANDA, ANA, texto="texto seguinte")
     trabalho.rede.atualizar(OUTRA, BIA, texto="outro acompanhamento")
-    original = publicador.compor_publicacao
+    original = composicao.compor_publicacao
 
     def quebrar(reservada: Any, denylist: Denylist) -> Any:
         if "quebra" in reservada.texto:
@@ -241,4 +241,7 @@ def test_t32_sugestao_de_ia_e_preservada_e_o_texto_e_o_editado(trabalho: Trabalh
     (linha,) = trabalho.rede.linhas("SELECT * FROM d6b.atualizacoes")
     assert (linha["sugestao_ia"], linha["texto_bruto"]) == (sugestao, "original")
     (payload,) = trabalho.payloads(PUBLICADA)
-    assert (payload["texto_estruturado"], payload["origem_estruturacao"]) == ("editado pelo conselheiro", "ia_assistida")
+    assert (payload["texto_estruturado"], payload["origem_estruturacao"]) == (
+        "editado pelo conselheiro",
+        "ia_assistida",
+    )

@@ -21,7 +21,9 @@ def _sono_longo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trabalhador, "SONO_MAXIMO_S", 600.0)
 
 
-def com_trabalhadores(dsn: str, cenario: Callable[[list["asyncio.Task[None]"]], Awaitable[None]], quantos: int = 1) -> None:
+def com_trabalhadores(
+    dsn: str, cenario: Callable[[list["asyncio.Task[None]"]], Awaitable[None]], quantos: int = 1
+) -> None:
     """Roda `cenario` com trabalhadores de verdade ao lado, como formigueiro_app, e os para no fim."""
 
     async def rodar() -> None:
@@ -52,7 +54,8 @@ def dormindo(rede: Rede) -> bool:
     return bool(
         rede.um(
             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'"
-            " AND objid = core.trava_do_sono()::int AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            " AND objid = core.trava_do_sono()::int"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
         )
     )
 
