@@ -1,30 +1,51 @@
 """Instala as funções, visões e gatilhos de sql/functions, cada arquivo como o dono do esquema de sua pasta."""
 
+import re
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any, NoReturn, cast
 
 import psycopg
 from psycopg import errors, sql
 
-ESQUEMAS = ("core", "d6b", "d8")
+from app.banco import catalogo
+from app.banco.catalogo import ESQUEMAS
+from app.banco.erros import ErroBanco
+
+# O que CREATE OR REPLACE não sabe trocar: nomes de parâmetros, tipo devolvido, espécie da rotina, colunas da visão.
+IRREPARAVEIS = (errors.InvalidFunctionDefinition, errors.WrongObjectType, errors.InvalidTableDefinition)
+
+_DEFINICAO = re.compile(r"^CREATE OR REPLACE (?:FUNCTION|PROCEDURE|VIEW)\s+(\w+\.\w+)", re.MULTILINE | re.IGNORECASE)
+
+
+class ErroFuncao(ErroBanco):
+    """Um arquivo de sql/functions não pôde ser instalado; a mensagem o nomeia."""
+
+
+class _TrocarInteira(Exception):
+    """O que este arquivo define só se instala depois de removido."""
+
+    def __init__(self, nomes: set[str]) -> None:
+        self.nomes = nomes
 
 
 def instalar(conexao: psycopg.Connection[Any], pasta: Path) -> bool:
     """Instala tudo numa transação se algum arquivo mudou; devolve se instalou.
 
-    Depois de rodar todos os arquivos, uma função que nenhum deles (re)criou ficou sem arquivo e é removida: seu
-    registro no catálogo é anterior à transação.
+    O resultado é o de um banco novo: o que ficou sem arquivo é removido, e os direitos são os que os arquivos dão.
     """
     arquivos = _em_ordem(pasta)
     impressao = _impressao(pasta, arquivos)
     with conexao.transaction():
         if _instalada(conexao) == impressao:
             return False
-        conexao.execute("SET LOCAL check_function_bodies = off; SET LOCAL client_min_messages = warning")
-        for arquivo in arquivos:
-            _instalar_arquivo(conexao, arquivo, esquema=arquivo.relative_to(pasta).parts[0])
-        _remover_orfas(conexao)
+        conexao.execute("SET LOCAL check_function_bodies = off; SET LOCAL search_path = pg_catalog")
+        catalogo.revogar_direitos(conexao)
+        antes = catalogo.objetos(conexao)
+        _instalar_arquivos(conexao, pasta, arquivos)
+        depois = catalogo.objetos(conexao)
+        catalogo.remover(conexao, [objeto for objeto in depois if objeto in antes])
+        _validar(conexao)
         conexao.execute("DELETE FROM migracoes.funcoes")
         conexao.execute("INSERT INTO migracoes.funcoes (sha256) VALUES (%s)", [impressao])
     return True
@@ -49,55 +70,58 @@ def _impressao(pasta: Path, arquivos: list[Path]) -> str:
 
 
 def _instalada(conexao: psycopg.Connection[Any]) -> str | None:
-    conexao.execute(
-        "SET LOCAL client_min_messages = warning; CREATE TABLE IF NOT EXISTS migracoes.funcoes (sha256 text NOT NULL)"
-    )
+    conexao.execute("CREATE TABLE IF NOT EXISTS migracoes.funcoes (sha256 text NOT NULL)")
     linha = conexao.execute("SELECT sha256 FROM migracoes.funcoes").fetchone()
     return linha[0] if linha else None
 
 
-def _instalar_arquivo(conexao: psycopg.Connection[Any], arquivo: Path, esquema: str) -> None:
-    texto = cast(LiteralString, arquivo.read_text(encoding="utf-8"))
-    conexao.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(f"{esquema}_dono")))
-    try:
+def _instalar_arquivos(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path]) -> None:
+    """Roda todos os arquivos; se um pede para trocar o que define, recomeça depois de remover isso.
+
+    A remoção vem antes de tudo para que o que ela leva junto (gatilhos, visões) seja recriado por seus arquivos. O
+    ponto de salvamento também dá ao que se recria um número de transação diferente do de `antes`.
+    """
+    trocar: set[str] = set()
+    while True:
         try:
             with conexao.transaction():
-                conexao.execute(texto)
-        except errors.InvalidFunctionDefinition:
-            # CREATE OR REPLACE não muda nomes de parâmetros nem o tipo devolvido: recria a função do arquivo.
-            _remover_por_nome(conexao, esquema, arquivo.stem)
-            conexao.execute(texto)
-    except psycopg.Error as erro:
-        erro.add_note(f"no arquivo {arquivo}")
+                catalogo.remover_por_nome(conexao, trocar)
+                for arquivo in arquivos:
+                    _instalar_arquivo(conexao, pasta, arquivo)
+            return
+        except _TrocarInteira as pedido:
+            if pedido.nomes <= trocar:
+                _falhar(arquivo, pasta, cast(psycopg.Error, pedido.__cause__))
+            trocar |= pedido.nomes
+
+
+def _instalar_arquivo(conexao: psycopg.Connection[Any], pasta: Path, arquivo: Path) -> None:
+    texto = arquivo.read_text(encoding="utf-8")
+    dono = sql.Identifier(f"{arquivo.relative_to(pasta).parts[0]}_dono")
+    conexao.execute(sql.SQL("SET LOCAL ROLE {}").format(dono))
+    try:
+        conexao.execute(texto)
+    except IRREPARAVEIS as erro:
+        raise _TrocarInteira(set(_DEFINICAO.findall(texto))) from erro
+    except (errors.DeadlockDetected, psycopg.OperationalError):
         raise
+    except psycopg.Error as erro:
+        _falhar(arquivo, pasta, erro)
     conexao.execute("RESET ROLE")
 
 
-def _remover_por_nome(conexao: psycopg.Connection[Any], esquema: str, nome: str) -> None:
-    _remover(conexao, "n.nspname = %s AND p.proname = %s", [esquema, nome])
+def _validar(conexao: psycopg.Connection[Any]) -> None:
+    """Confere os corpos, só agora que tudo o que um cita existe."""
+    conexao.execute("SET LOCAL check_function_bodies = on")
+    for funcao, validar in catalogo.validadores(conexao):
+        try:
+            conexao.execute(validar)
+        except psycopg.Error as erro:
+            raise ErroFuncao(f"{funcao}: {erro.diag.message_primary}") from erro
 
 
-def _remover_orfas(conexao: psycopg.Connection[Any]) -> None:
-    # xmin de hoje é maior ou igual ao da transação (os pontos de salvamento têm números posteriores).
-    _remover(
-        conexao,
-        "n.nspname = ANY (%s) AND age(p.xmin) > age(pg_current_xact_id()::xid)",
-        [list(ESQUEMAS)],
-    )
-
-
-def _remover(conexao: psycopg.Connection[Any], condicao: LiteralString, valores: list[object]) -> None:
-    funcoes = conexao.execute(
-        sql.SQL(
-            """
-            SELECT CASE p.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END || ' ' || p.oid::regprocedure
-              FROM pg_catalog.pg_proc AS p
-              JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-             WHERE {}
-            """
-        ).format(sql.SQL(condicao)),
-        valores,
-    ).fetchall()
-    for (funcao,) in funcoes:
-        # CASCADE leva consigo só gatilhos e visões; os que ainda têm arquivo são recriados por ele.
-        conexao.execute(sql.SQL("DROP {} CASCADE").format(sql.SQL(funcao)))
+def _falhar(arquivo: Path, pasta: Path, erro: psycopg.Error) -> NoReturn:
+    posicao = erro.diag.statement_position
+    linha = f":{arquivo.read_text(encoding='utf-8').count(chr(10), 0, int(posicao) - 1) + 1}" if posicao else ""
+    nome = f"sql/functions/{arquivo.relative_to(pasta)}{linha}"
+    raise ErroFuncao(f"{nome}: {erro.diag.message_primary}") from erro

@@ -3,28 +3,41 @@ recusa de arquivo editado depois de aplicado."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 from yoyo import read_migrations
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
-from yoyo.connections import parse_uri
+from yoyo.connections import DatabaseURI, parse_uri
+from yoyo.exceptions import BadMigration
 from yoyo.migrations import Migration, MigrationList
 
+from app.banco.erros import ErroBanco
+from app.banco.insistir import insistir
+
 ESQUEMA = "migracoes"
-TRAVA_MIGRAR = 8_130_924_42  # mesma chave para todos os processos que migram este banco
 
 
-class ErroMigracao(RuntimeError):
+class ErroMigracao(ErroBanco):
     """A migração não pode seguir; a mensagem diz o que fazer."""
 
 
 class _Banco(PostgresqlPsycopgBackend):  # type: ignore[misc]
-    """Backend do yoyo numa conexão só: `copy` não abre outra, e cada migração vale inteira ou não vale."""
+    """Backend do yoyo sobre a conexão de quem migra, e só nela: cada migração vale inteira ou não vale.
+
+    A trava do yoyo é uma linha que uma queda deixa para trás; a de quem migra é da sessão, e basta.
+    """
+
+    def __init__(self, conexao: psycopg.Connection[Any]) -> None:
+        self._de_quem_migra = conexao
+        self.schema = ESQUEMA
+        super().__init__(parse_uri("postgresql+psycopg://"), "_yoyo_migration")
+
+    def connect(self, dburi: DatabaseURI) -> psycopg.Connection[Any]:
+        return self._de_quem_migra
 
     @contextmanager
     def copy(self) -> Iterator["_Banco"]:
@@ -32,8 +45,10 @@ class _Banco(PostgresqlPsycopgBackend):  # type: ignore[misc]
 
     @contextmanager
     def lock(self, timeout: float = 10) -> Iterator[None]:
-        # `aplicar` já segura a trava de sessão, que um kill -9 solta; a linha de trava do yoyo ficaria para trás.
         yield
+
+    def log_migration(self, migration: Migration, operation: str) -> None:
+        """Nada: o registro do yoyo pede o nome da máquina ao DNS, e o que e quando já estão na marca."""
 
     def apply_one(self, migration: Migration, force: bool = False, mark: bool = True) -> None:
         with self.transaction():
@@ -44,21 +59,29 @@ class _Banco(PostgresqlPsycopgBackend):  # type: ignore[misc]
             )
 
 
-def aplicar(dsn: str, pasta: Path) -> list[str]:
-    """Aplica o que falta de `pasta` e devolve os nomes aplicados.
+def aplicar(conexao: psycopg.Connection[Any], pasta: Path) -> list[str]:
+    """Aplica o que falta de `pasta` e devolve os nomes aplicados; quem chama segura a trava de migrar.
 
     Levanta ErroMigracao se um arquivo já aplicado mudou ou sumiu: o banco e a pasta não contariam a mesma história.
     """
-    with psycopg.connect(dsn, autocommit=True) as conexao:
-        conexao.execute("SELECT pg_advisory_lock(%s)", [TRAVA_MIGRAR])
-        _preparar(conexao)
-        with _Banco(parse_uri(_uri_yoyo(dsn)), "_yoyo_migration") as banco:
-            banco.init_database()
-            migracoes = read_migrations(str(pasta))
-            _recusar_editadas(conexao, migracoes)
-            pendentes = banco.to_apply(migracoes)
-            banco.apply_migrations_only(pendentes)
-            return [str(migracao.id) for migracao in pendentes]
+    _preparar(conexao)
+    migracoes = read_migrations(escape(str(pasta)))
+    if not migracoes:
+        raise ErroMigracao(f"não há migrações em {pasta}")
+    _recusar_editadas(conexao, migracoes)
+    banco = _Banco(conexao)
+    try:
+        pendentes = banco.to_apply(migracoes)
+    except BadMigration as erro:
+        raise ErroMigracao(f"migração malformada: {erro}") from None
+    for migracao in pendentes:
+        if not migracao.use_transactions:
+            raise ErroMigracao(f"a migração {migracao.id} pede para correr fora de transação, e não seria retomável")
+        try:
+            insistir(banco.apply_one, migracao)
+        except psycopg.Error as erro:
+            raise ErroMigracao(f"a migração {migracao.id} falhou: {str(erro).splitlines()[0]}") from erro
+    return [str(migracao.id) for migracao in pendentes]
 
 
 def _preparar(conexao: psycopg.Connection[Any]) -> None:
@@ -69,8 +92,7 @@ def _preparar(conexao: psycopg.Connection[Any]) -> None:
         CREATE TABLE IF NOT EXISTS {ESQUEMA}.conteudo (
             migration_id text PRIMARY KEY,
             sha256       text NOT NULL
-        );
-        RESET client_min_messages
+        )
         """
     )
 
@@ -89,11 +111,3 @@ def _recusar_editadas(conexao: psycopg.Connection[Any], migracoes: MigrationList
 
 def _impressao(migracao: Migration) -> str:
     return sha256(Path(migracao.path).read_bytes()).hexdigest()
-
-
-def _uri_yoyo(dsn: str) -> str:
-    """DSN do libpq na forma de URI que o yoyo entende; tudo vai como parâmetro, para servir também a soquetes."""
-    partes = {nome: str(valor) for nome, valor in conninfo_to_dict(dsn).items() if valor is not None}
-    banco = partes.pop("dbname", "")
-    consulta = "&".join(f"{nome}={quote(valor, safe='')}" for nome, valor in {**partes, "schema": ESQUEMA}.items())
-    return f"postgresql+psycopg:///{quote(banco, safe='')}?{consulta}"

@@ -1,10 +1,17 @@
 """`migrar`: o único jeito de instalar. Idempotente, e retomável depois de uma queda em qualquer ponto."""
 
+from typing import Any
+
 import psycopg
 from msgspec import Struct
 
 from app.banco import esquemas, funcoes, migracao, parametros, pg_cron
+from app.banco.erros import ErroBanco
+from app.banco.insistir import insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
+
+TRAVA_MIGRAR = 8_130_924_42  # mesma chave para todos os processos que migram este banco
+VERSAO_MINIMA = 150000
 
 
 class Instalado(Struct, frozen=True):
@@ -20,16 +27,28 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
     """Deixa o banco pronto: migrações, funções, esquemas de eventos, parâmetros, cursores e agenda.
 
     Cada etapa é atômica e repetível, e todas são refeitas a cada chamada: não há estado intermediário a consertar.
+    Tudo corre na sessão que segura a trava: se o processo morre, quem vem depois só entra quando ela terminou.
     `ajustados` vai por cima dos padrões de core.parametros; `simulacao` permite mexer no relógio da rede.
     """
-    aplicadas = migracao.aplicar(dsn, MIGRACOES)
-    with psycopg.connect(dsn, autocommit=True) as conexao:
-        conexao.execute("SELECT pg_advisory_lock(%s)", [migracao.TRAVA_MIGRAR])
-        instaladas = funcoes.instalar(conexao, FUNCOES)
-        carregados = esquemas.carregar(conexao, EVENTOS)
+    with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as conexao:
+        _conferir_servidor(conexao)
+        conexao.execute("SET statement_timeout = 0")
+        conexao.execute("SELECT pg_advisory_lock(%s)", [TRAVA_MIGRAR])
+        aplicadas = migracao.aplicar(conexao, MIGRACOES)
+        conexao.execute("SET search_path = pg_catalog")
+        instaladas = insistir(funcoes.instalar, conexao, FUNCOES)
+        carregados = insistir(esquemas.carregar, conexao, EVENTOS)
         parametros.gravar(conexao, ajustados or {})
         if simulacao:
             conexao.execute("UPDATE core.relogio SET simulacao = true WHERE NOT simulacao")
         conexao.execute("SELECT d6b.semear_cursores(), d8.semear_cursores()")
         no_cron = pg_cron.sincronizar(conexao, dsn)
+        parametros.ajustar(conexao, {"agenda_no_pg_cron": no_cron})
     return Instalado(aplicadas, instaladas, carregados, no_cron)
+
+
+def _conferir_servidor(conexao: psycopg.Connection[Any]) -> None:
+    if conexao.info.server_version < VERSAO_MINIMA:
+        raise ErroBanco("o servidor precisa ser PostgreSQL 15 ou mais novo")
+    if conexao.info.parameter_status("server_encoding") != "UTF8":
+        raise ErroBanco(f"o banco {conexao.info.dbname} precisa ter codificação UTF8: os nomes dos eventos têm acentos")

@@ -27,6 +27,7 @@ PADROES: dict[str, tuple[object, str]] = {
     "limite_historico_dossie": (100, "Ciclos anteriores no dossiê (D-8 6.2)"),
     "dias_guarda_ocorrencias": (180, "Dias até core.limpar remover uma ocorrência"),
     "dias_guarda_execucoes_cron": (7, "Dias até core.limpar remover um registro de execução do pg_cron"),
+    "agenda_no_pg_cron": (False, "Se o pg_cron cumpre a agenda, e o app não; escrito por migrar"),
 }
 
 
@@ -42,7 +43,13 @@ def gravar(conexao: psycopg.Connection[Any], ajustados: dict[str, object]) -> No
             """,
             [(nome, Jsonb(valor), descricao) for nome, (valor, descricao) in PADROES.items()],
         )
+    ajustar(conexao, ajustados)
+
+
+def ajustar(conexao: psycopg.Connection[Any], valores: dict[str, object]) -> None:
+    """Muda o valor de parâmetros que já existem."""
+    with conexao.cursor() as cursor:
         cursor.executemany(
             "UPDATE core.parametros SET valor = %s WHERE nome = %s AND valor IS DISTINCT FROM %s",
-            [(Jsonb(valor), nome, Jsonb(valor)) for nome, valor in ajustados.items()],
+            [(Jsonb(valor), nome, Jsonb(valor)) for nome, valor in valores.items()],
         )

@@ -109,37 +109,44 @@ def test_quedas_nao_perdem_nem_repetem_e_tudo_volta_ao_repouso(cluster: Cluster,
     for linha in linhas:
         linha.start()
     acaso = random.Random(quedas)
-    processo = trabalhador(dsn)
+    processos = [trabalhador(dsn)]
     try:
         for n in range(2 * quedas):
             cidade.parar.wait(acaso.uniform(0.1, 1.2))
             if n % 2:
                 matar_servidor(cluster)
             else:
-                processo.kill()
-                processo.wait()
-                processo = trabalhador(dsn)
-    finally:
+                matar(processos.pop())
+                processos.append(trabalhador(dsn))
         cidade.parar.set()
         for linha in linhas:
             linha.join()
-    try:
-        with psycopg.connect(dsn, autocommit=True) as conexao:
-            rede = Rede(conexao)
-            ate(lambda: em_repouso(rede), 120, "a rede em repouso, sozinha")
-            conferir(rede)
-            publicados = {linha["event_id"] for linha in rede.linhas("SELECT event_id FROM core.event_log")}
-            assert set(cidade.confirmados) <= publicados
-            assert len(cidade.confirmados) > 10 * quedas
-            assert rede.um("SELECT count(*) FROM core.ocorrencias WHERE nivel = 'erro'") == 0
-            ciclos = rede.linhas(
-                "SELECT projeto_id, ciclo_numero, count(*) AS n FROM d8.historico_manutencoes GROUP BY 1, 2"
-            )
-            assert ciclos
-            assert all(linha["n"] == 1 for linha in ciclos)
+        conferir_repouso(dsn, cidade, quedas)
     finally:
-        processo.kill()
-        processo.wait()
+        cidade.parar.set()
+        for processo in processos:
+            matar(processo)
+
+
+def matar(processo: "subprocess.Popen[bytes]") -> None:
+    processo.kill()
+    processo.wait()
+
+
+def conferir_repouso(dsn: str, cidade: Cidade, quedas: int) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conexao:
+        rede = Rede(conexao)
+        ate(lambda: em_repouso(rede), 120, "a rede em repouso, sozinha")
+        conferir(rede)
+        publicados = {linha["event_id"] for linha in rede.linhas("SELECT event_id FROM core.event_log")}
+        assert set(cidade.confirmados) <= publicados
+        assert len(cidade.confirmados) > 10 * quedas
+        assert rede.um("SELECT count(*) FROM core.ocorrencias WHERE nivel = 'erro'") == 0
+        ciclos = rede.linhas(
+            "SELECT projeto_id, ciclo_numero, count(*) AS n FROM d8.historico_manutencoes GROUP BY 1, 2"
+        )
+        assert ciclos
+        assert all(linha["n"] == 1 for linha in ciclos)
 
 
 def em_repouso(rede: Rede) -> bool:

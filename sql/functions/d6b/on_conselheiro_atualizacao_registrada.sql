@@ -11,7 +11,7 @@ DECLARE
     v_atualizacao    d6b.atualizacoes;
     v_primeira       boolean;
     v_conclui        boolean;
-    v_saidas         jsonb := '[]';
+    v_saidas         jsonb := '[]'::jsonb;
 BEGIN
     IF d6b.ja_processado(p_evento) OR d6b.tem_atualizacao(p_evento) THEN
         PERFORM d6b.marcar_processado(p_evento);

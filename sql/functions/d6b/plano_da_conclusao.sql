@@ -34,7 +34,7 @@ DECLARE
     v_erros    jsonb;
 BEGIN
     IF coalesce(p_conteudo -> 'plano_manutencao', 'null') = 'null' THEN
-        RETURN '[]';
+        RETURN '[]'::jsonb;
     END IF;
     v_erros := core.erros_plano(v_contexto -> 'plano_manutencao', v_contexto -> 'categoria', v_contexto -> 'localizacao');
     IF v_erros <> '[]' THEN

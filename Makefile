@@ -1,0 +1,43 @@
+# As duas portas de entrada são `make run` e `make test`; cada uma prepara tudo o que precisa, de um clone limpo.
+#
+#   make run                                   serve em 127.0.0.1:8000, com o banco embutido e a demonstração
+#   make test                                  a suíte no PostgreSQL embutido
+#   make test PG=/usr/lib/postgresql/15/bin    a suíte em outro PostgreSQL
+#   make test TESTES=tests/core                só uma parte dela
+#   make test-longo                            também quedas e tortura em contagem plena
+#   make check                                 ruff, mypy, plpgsql_check e docker-compose.yml
+#   make bench                                 as medições
+#   make travar                                refaz os requirements*.lock com o que há em .venv
+
+SHELL := /bin/sh
+PG :=
+TESTES := tests
+PROCESSOS := 2
+PY := .venv/bin/python
+PYTEST := FORMIGUEIRO_TESTE_BINARIOS="$(PG)" $(PY) -m pytest -n $(PROCESSOS) --dist worksteal
+
+.PHONY: run test test-longo check bench travar preparar
+
+run: preparar
+	@exec $(PY) -m app servir
+
+test: preparar
+	@$(PYTEST) $(TESTES)
+
+test-longo: preparar
+	@$(PYTEST) -m 'longo or not longo' $(TESTES)
+
+check: preparar
+	@$(PY) -m ruff check app tests ops $(wildcard bench)
+	@$(PY) -m mypy app tests ops $(wildcard bench/*.py)
+	@$(PY) -m ops.conferir_funcoes
+	@$(PY) -m ops.conferir_compose
+
+bench: preparar
+	@for medida in bench/*.py; do $(PY) -m "bench.$$(basename "$$medida" .py)" || exit 1; done
+
+travar: preparar
+	@$(PY) -m ops.travar
+
+preparar:
+	@PYTHON="$(PYTHON)" sh ops/preparar.sh

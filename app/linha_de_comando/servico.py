@@ -1,0 +1,103 @@
+"""O serviço: o servidor HTTP e o trabalhador, num processo, até um sinal."""
+
+import asyncio
+import errno
+import json
+import signal
+import socket
+import sys
+from uuid import UUID
+
+import psycopg
+
+from app.ajustes import Ajustes, ErroAjuste
+from app.banco.erros import ErroBanco
+from app.demo.demo import tocar
+from app.http.aplicacao import criar_app
+from app.http.logs import configurar_logs
+from app.http.seguranca import ChaveJwt, chave_dos_ajustes, emitir_token
+from app.http.servidor import servidor
+from app.linha_de_comando.ambiente import Ambiente, abrir
+from app.linha_de_comando.denylist import denylist_dos_ajustes
+from app.pecas.denylist import Denylist
+from app.trabalhador.trabalhador import trabalhar
+
+SINAIS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+NINGUEM = UUID(int=0)
+RELATO = "Protocolei o pedido na Sanasa, protocolo 2026/004512. Prometeram vistoria até 30/11/2026."
+
+_ACOMPANHAMENTO = """
+    SELECT conselheiro_id, demanda_id
+      FROM d6b.acompanhamentos
+     ORDER BY status IN ('aguardando_inicio', 'em_andamento') DESC, data_sorteio DESC
+     LIMIT 1
+"""
+
+
+def servir(ajustes: Ajustes, sem_migrar: bool) -> None:
+    """Liga o que falta, migra, apresenta o banco embutido e serve até um sinal, que desliga tudo."""
+    configurar_logs()
+    chave = chave_dos_ajustes(ajustes)
+    denylist = denylist_dos_ajustes(ajustes)
+    for sinal in SINAIS:  # até o servidor subir, qualquer um deles desfaz o que foi aberto
+        signal.signal(sinal, signal.default_int_handler)
+    with _porta(ajustes) as soquete, abrir(ajustes, criar=True) as ambiente:
+        if not sem_migrar:
+            ambiente.migrar()
+        if ajustes.embutido:
+            _apresentar(ambiente, chave, denylist)
+        asyncio.run(_servir(ambiente, chave, denylist, soquete))
+
+
+def _porta(ajustes: Ajustes) -> socket.socket:
+    """A porta, tomada antes de tudo: se outro a tem, é melhor saber logo."""
+    host, porta = ajustes.formigueiro_host, ajustes.formigueiro_porta
+    try:
+        familia, tipo, _, _, endereco = socket.getaddrinfo(host, porta, type=socket.SOCK_STREAM)[0]
+        soquete = socket.socket(familia, tipo)
+        soquete.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        soquete.bind(endereco)
+        soquete.listen(1024)
+    except socket.gaierror:
+        raise ErroAjuste(f"FORMIGUEIRO_HOST: endereço desconhecido: {host!r}") from None
+    except OSError as erro:
+        if erro.errno != errno.EADDRINUSE:
+            raise ErroBanco(f"não posso servir em {host}:{porta}: {erro.strerror}") from None
+        raise ErroBanco(f"a porta {porta} de {host} já está em uso: escolha outra em FORMIGUEIRO_PORTA") from None
+    return soquete
+
+
+def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None:
+    """No banco embutido: a demonstração, se ainda não há evento, e um token pronto para usar."""
+    with psycopg.connect(ambiente.dsn_admin, autocommit=True) as conexao:
+        vazio = conexao.execute("SELECT WHERE core.obter_maior_sequence() = 0").fetchone() is not None
+        if vazio and tocar(ambiente.dsn_admin, ambiente.dsn, denylist) != 0:
+            print("formigueiro: a demonstração não acabou como devia", file=sys.stderr)
+        conselheiro, demanda = conexao.execute(_ACOMPANHAMENTO).fetchone() or (NINGUEM, NINGUEM)
+    token = emitir_token(chave, conselheiro)
+    relato = {"textoBruto": RELATO, "tipoAtualizacao": "protocolo_aberto", "demandaId": str(demanda)}
+    print(
+        f"\nToken de desenvolvimento (12 h): {token}\n\nExperimente:\n"
+        f"curl -s http://{ambiente.ajustes.formigueiro_host}:{ambiente.ajustes.formigueiro_porta}/d6b/sugerir-estruturacao"
+        f" -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json'"
+        f" -d '{json.dumps(relato, ensure_ascii=False)}'\n",
+        flush=True,
+    )
+
+
+async def _servir(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist, soquete: socket.socket) -> None:
+    uvicorn = servidor(criar_app(ambiente.ajustes, ambiente.dsn, chave), ambiente.ajustes)
+    parar = asyncio.Event()
+
+    def encerrar(*_: object) -> None:
+        uvicorn.should_exit = True
+
+    for sinal in SINAIS:  # o uvicorn toma os seus enquanto serve e, ao acabar, repete aqui o que recebeu
+        signal.signal(sinal, encerrar)
+    trabalhador = asyncio.create_task(trabalhar(ambiente.dsn, denylist, parar))
+    trabalhador.add_done_callback(encerrar)  # sem trabalhador o serviço não serve: quem supervisiona o sobe de novo
+    try:
+        await uvicorn.serve(sockets=[soquete])
+    finally:
+        parar.set()
+        await trabalhador

@@ -1,0 +1,158 @@
+-- A saúde da rede num relance: quanto falta ler, o que segura a leitura, o que espera e o que falhou.
+--
+-- SECURITY INVOKER: cada parte é lida pela função que tem direito a ela, e a que falta, ou que quem chama não pode
+-- ler, vem nula. Um banco meio instalado ainda se explica.
+
+CREATE OR REPLACE FUNCTION core.estado()
+RETURNS jsonb
+LANGUAGE plpgsql
+STABLE
+AS $$
+DECLARE
+    v_estado jsonb := core._estado_do_barramento();
+BEGIN
+    v_estado := v_estado || jsonb_build_object(
+        'cursores', (SELECT jsonb_object_agg(c.colonia, core._estado_da_colonia(c.esquema || '.cursores()'))
+                       FROM core.consumidores AS c),
+        'publicacoes', core._estado_da_colonia('d6b.publicacoes_em_espera()'),
+        'saidas_conclusao', core._estado_da_colonia('d6b.saidas_em_espera()'),
+        'agenda', core._estado_da_agenda());
+    RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado));
+END
+$$;
+
+COMMENT ON FUNCTION core.estado() IS
+'Estado da rede: {agora, maior_sequence, colonias: o que core.prontidao diz de cada uma, com posicao, horizonte e
+detentores da lacuna; cursores, publicacoes, saidas_conclusao, agenda: [{nome, cron, comando, por, ultima_execucao}],
+problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
+
+CREATE OR REPLACE FUNCTION core._estado_do_barramento()
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT jsonb_build_object(
+               'agora', core.iso(core.agora()),
+               'maior_sequence', core.obter_maior_sequence(),
+               'colonias', jsonb_agg(p.colonia || jsonb_build_object(
+                                         'posicao', c.posicao,
+                                         'horizonte', c.horizonte,
+                                         'detentores', core._estado_dos_detentores(c.lacuna_detentores))
+                                     ORDER BY c.ordem))
+      FROM jsonb_array_elements(core.prontidao() -> 'colonias') AS p (colonia)
+      JOIN core.consumidores AS c ON c.colonia = p.colonia ->> 'colonia'
+$$;
+
+COMMENT ON FUNCTION core._estado_do_barramento() IS
+'A parte do núcleo em core.estado: hora da rede, maior número e o estado de cada colônia.';
+
+CREATE OR REPLACE FUNCTION core._estado_dos_detentores(p_detentores text[])
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('transacao', t.virtualtransaction,
+                                                          'pid', t.pid,
+                                                          'papel', s.usename)), '[]')
+      FROM pg_catalog.pg_locks AS t
+      LEFT JOIN pg_catalog.pg_stat_activity AS s ON s.pid = t.pid
+     WHERE p_detentores IS NOT NULL
+       AND t.locktype = 'relation'
+       AND t.relation = 'core.event_log'::regclass
+       AND t.mode = 'RowExclusiveLock'
+       AND (t.virtualtransaction = ANY (p_detentores) OR starts_with(t.virtualtransaction, '-1/'))
+$$;
+
+COMMENT ON FUNCTION core._estado_dos_detentores(text[]) IS
+'Quem, dos detentores de uma lacuna, ainda a segura: transação, pid (nulo se é uma transação preparada) e papel; vazio
+sem lacuna.';
+
+CREATE OR REPLACE FUNCTION core._estado_da_colonia(p_funcao text)
+RETURNS jsonb
+LANGUAGE plpgsql
+STABLE
+AS $$
+DECLARE
+    v_estado jsonb;
+BEGIN
+    IF has_function_privilege(to_regprocedure(p_funcao), 'EXECUTE') THEN
+        EXECUTE format('SELECT to_jsonb(f) FROM %s AS f', to_regprocedure(p_funcao)) INTO v_estado;
+    END IF;
+    RETURN v_estado;
+END
+$$;
+
+COMMENT ON FUNCTION core._estado_da_colonia(text) IS
+'O que uma função de estado de uma colônia devolve, em jsonb; NULL se ela não existe ou quem chama não pode chamá-la.';
+
+CREATE OR REPLACE FUNCTION core._estado_da_agenda()
+RETURNS jsonb
+LANGUAGE plpgsql
+STABLE
+AS $$
+DECLARE
+    v_no_pg_cron boolean := coalesce((core.parametro('agenda_no_pg_cron'))::boolean, false);
+    v_execucoes  jsonb := '{}'::jsonb;
+BEGIN
+    -- O pg_cron guarda suas execuções no banco em que mora, e só ali se leem.
+    IF v_no_pg_cron AND has_schema_privilege(to_regnamespace('cron'), 'USAGE') THEN
+        EXECUTE 'SELECT coalesce(jsonb_object_agg(e.jobname, e.quando), ''{}'')
+                   FROM (SELECT j.jobname, max(d.start_time) AS quando
+                           FROM cron.job_run_details AS d
+                           JOIN cron.job AS j ON j.jobid = d.jobid
+                          GROUP BY j.jobname) AS e'
+           INTO v_execucoes;
+    END IF;
+    RETURN (SELECT jsonb_agg(jsonb_build_object(
+                       'nome', a.nome,
+                       'cron', a.cron,
+                       'comando', a.comando,
+                       'por', CASE WHEN v_no_pg_cron THEN 'pg_cron' ELSE 'app' END,
+                       'ultima_execucao', core.iso(coalesce(
+                           (v_execucoes ->> (current_database() || '/' || a.nome))::timestamptz, a.ultima_execucao)))
+                   ORDER BY a.nome)
+              FROM core.agendamentos AS a);
+END
+$$;
+
+COMMENT ON FUNCTION core._estado_da_agenda() IS
+'A agenda, quem a cumpre (pg_cron ou app) e quando cada entrada rodou pela última vez, se daqui se pode saber.';
+
+CREATE OR REPLACE FUNCTION core._problemas(p_estado jsonb)
+RETURNS jsonb
+LANGUAGE sql
+IMMUTABLE
+AS $$
+    -- O pg_cron despacha a cada minuto: dois minutos sem ler é que não é normal.
+    SELECT coalesce(jsonb_agg(p.frase ORDER BY p.n), '[]')
+      FROM (SELECT 1, format('%s: %s eventos por ler, o mais antigo há %s s', c ->> 'colonia', c ->> 'atraso_eventos',
+                             (c ->> 'atraso_segundos')::numeric::int)
+              FROM jsonb_array_elements(p_estado -> 'colonias') AS c
+             WHERE (c ->> 'atraso_segundos')::numeric > 120
+            UNION ALL
+            SELECT 2, format('%s: leitura detida há %s s por %s', c ->> 'colonia',
+                             (c ->> 'horizonte_retido_segundos')::numeric::int,
+                             coalesce((SELECT string_agg(coalesce('pid ' || (d ->> 'pid'), 'transação preparada'), ', ')
+                                         FROM jsonb_array_elements(c -> 'detentores') AS d),
+                                      'quem já terminou'))
+              FROM jsonb_array_elements(p_estado -> 'colonias') AS c
+             WHERE (c ->> 'horizonte_retido_segundos')::numeric > 120
+            UNION ALL
+            SELECT 3, format('%s: %s na DLQ (%s em espera atrás)', c ->> 'colonia', c ->> 'dlq_pendente',
+                             c ->> 'dlq_em_espera')
+              FROM jsonb_array_elements(p_estado -> 'colonias') AS c
+             WHERE (c ->> 'dlq_pendente')::bigint > 0
+            UNION ALL
+            SELECT 4, format('%s textos não puderam ser publicados: %s',
+                             p_estado -> 'publicacoes' ->> 'com_erro', p_estado -> 'publicacoes' ->> 'ultimo_erro')
+             WHERE (p_estado -> 'publicacoes' ->> 'com_erro')::bigint > 0) AS p (n, frase)
+$$;
+
+COMMENT ON FUNCTION core._problemas(jsonb) IS
+'O que pede atenção num estado, em frases; um vetor vazio é saúde.';
+
+GRANT EXECUTE ON FUNCTION core.estado(), core._estado_do_barramento(), core._estado_da_colonia(text),
+                          core._estado_da_agenda(), core._problemas(jsonb)
+   TO formigueiro_app, formigueiro_dba;

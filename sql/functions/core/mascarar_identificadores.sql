@@ -1,0 +1,51 @@
+-- A última guarda antes de um texto ficar público (E29). Grosseira de propósito: a D-6b já limpou, com mais cuidado, o
+-- que publica; aqui se apanha o que chegou sem passar por ela.
+--
+-- Mascara o que tem forma de CPF, telefone ou e-mail, e poupa o que se parece com eles: protocolos, processos, CEP,
+-- anos ("2027-2028"). Um número sem pontuação só cai se o rótulo ao lado disser o que é.
+
+CREATE OR REPLACE FUNCTION core.mascarar_identificadores(p_texto text)
+RETURNS text
+LANGUAGE plpgsql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+DECLARE
+    -- Sem dígito, ponto, barra ou hífen colado que faça do trecho parte de um número maior.
+    c_antes         CONSTANT text := '(?<![[:alnum:]./-])';
+    c_depois        CONSTANT text := '(?![[:alnum:]]|[./-][0-9])';
+    c_email         CONSTANT text := '[[:alnum:]._%+-]+[ ]?(?:@|[(]arroba[)]|\marroba\M)[ ]?[[:alnum:]-]+'
+                                     '(?:(?:[.]| ponto )[[:alnum:]-]+)+';
+    c_cpf           CONSTANT text := c_antes || '[0-9]{3}[. ][0-9]{3}[. ][0-9]{3}[-/ ][0-9]{2}' || c_depois;
+    c_cpf_rotulado  CONSTANT text := '(\mcpfs?\M[^[:alnum:]]{0,4}(?:(?:sob |de )?(?:o )?(?:n[º°o][.]? ?|n[úu]mero ))?)'
+                                     '[0-9]{11}' || c_depois;
+    c_telefone      CONSTANT text := '(?<![[:alnum:]./-])(?:[+]?55[ .-]?)?(?:[(]0?[0-9]{2}[)] ?|0?[1-9][0-9][ .-])'
+                                     '(?:9[ .-]?)?[0-9]{4}[ .-]?[0-9]{4}' || c_depois;
+    c_fone_sem_ddd  CONSTANT text := c_antes || '(?:9[ ]?[0-9]{4}-[0-9]{4}|(?!(?:19|20)[0-9]{2}-(?:19|20)[0-9]{2})'
+                                     '[2-5][0-9]{3}-[0-9]{4})' || c_depois;
+    c_fone_rotulado CONSTANT text := '(\m(?:tel|telefone|fone|cel|celular|whats|whatsapp|zap|contato)\M'
+                                     '[^[:digit:]]{0,12})[+]?(?:[0-9]{8,11}|55[0-9]{10,11}|[0-9]{4,5} [0-9]{4})'
+                                     || c_depois;
+BEGIN
+    IF p_texto !~* '[0-9]{2}|@|arroba' THEN
+        RETURN p_texto;  -- o caso comum
+    END IF;
+    RETURN regexp_replace(
+               regexp_replace(
+                   regexp_replace(
+                       regexp_replace(
+                           regexp_replace(
+                               regexp_replace(p_texto, c_email, '[e-mail removido]', 'gi'),
+                               c_cpf_rotulado, '\1[CPF removido]', 'gi'),
+                           c_cpf, '[CPF removido]', 'g'),
+                       c_telefone, '[telefone removido]', 'g'),
+                   c_fone_rotulado, '\1[telefone removido]', 'gi'),
+               c_fone_sem_ddd, '[telefone removido]', 'g');
+END
+$$;
+
+COMMENT ON FUNCTION core.mascarar_identificadores(text) IS
+'O texto com CPF, telefone e e-mail trocados por "[CPF removido]", "[telefone removido]" e "[e-mail removido]";
+aplicar outra vez não muda nada. NULL dá NULL. Fonte: E29.';
+
+GRANT EXECUTE ON FUNCTION core.mascarar_identificadores(text) TO d6b_dono, d8_dono, formigueiro_dba;

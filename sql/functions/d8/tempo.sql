@@ -1,0 +1,41 @@
+-- O tempo da D-8. Um dia de plano são 24 horas, e não um dia de calendário: nada depende do TimeZone (regra 10).
+
+CREATE OR REPLACE FUNCTION d8.mais_dias(p_quando timestamptz, p_dias int)
+RETURNS timestamptz
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+AS $$
+    SELECT p_quando + p_dias * interval '24 hours'
+$$;
+
+COMMENT ON FUNCTION d8.mais_dias(timestamptz, int) IS
+'p_quando mais p_dias de 24 horas (os 86400000 ms da especificação).';
+
+CREATE OR REPLACE FUNCTION d8.dias_de_atraso(p_prevista timestamptz, p_geracao timestamptz)
+RETURNS int
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+AS $$
+    SELECT greatest(0, floor(extract(epoch FROM p_geracao - p_prevista) / 86400))::int
+$$;
+
+COMMENT ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz) IS
+'Dias inteiros entre a data prevista e a da geração, para baixo e nunca negativos: com uma hora de atraso, está no
+prazo. Fonte: E30.';
+
+CREATE OR REPLACE FUNCTION d8.fim_da_vida(p_projeto d8.projetos_monitorados)
+RETURNS timestamptz
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT d8.mais_dias(p_projeto.criado_em, (p_projeto.plano_manutencao -> 'vida_util_dias')::int)
+$$;
+
+COMMENT ON FUNCTION d8.fim_da_vida(d8.projetos_monitorados) IS
+'Fim da vida útil: criado_em + vida_util_dias. Fonte: D-8 3.9 e 4.6, E21.';
+
+GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.dias_de_atraso(timestamptz, timestamptz),
+                          d8.fim_da_vida(d8.projetos_monitorados)
+   TO formigueiro_dba;

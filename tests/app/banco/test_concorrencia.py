@@ -1,0 +1,105 @@
+"""Várias migrações ao mesmo tempo: os papéis são do cluster inteiro, e um banco só pode ter um migrador por vez."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import psycopg
+import pytest
+
+from app.banco import funcoes
+from app.banco.cluster import Cluster
+from app.banco.insistir import insistir
+from app.banco.migrar import migrar
+from app.banco.recursos import FUNCOES, RAIZ
+from tests.apoio.espera import ate
+from tests.apoio.fotografia import fotografar
+from tests.apoio.servidor import cluster_de_teste, pasta_de_cluster
+
+MIGRADORES = 4
+ESPERA_S = 30
+
+_TRAVADA = """
+    SELECT 1 FROM pg_locks
+     WHERE relation = %s::regclass AND granted AND mode = 'AccessExclusiveLock' AND pid <> pg_backend_pid()
+"""
+
+
+@pytest.fixture
+def cluster_novo() -> Iterator[Cluster]:
+    """Um cluster em que nenhum papel do projeto existe ainda."""
+    with pasta_de_cluster() as pasta, cluster_de_teste(pasta) as cluster:
+        yield cluster
+
+
+def _migrar_juntos(dsns: list[str]) -> None:
+    programa = "import sys; from app.banco.migrar import migrar; migrar(sys.argv[1])"
+    processos = [
+        subprocess.Popen([sys.executable, "-c", programa, dsn], cwd=RAIZ, stderr=subprocess.PIPE, text=True)
+        for dsn in dsns
+    ]
+    assert [processo.communicate()[1] for processo in processos] == [""] * len(dsns)
+    assert [processo.returncode for processo in processos] == [0] * len(dsns)
+
+
+def _criar_bancos(cluster: Cluster, dono: str, quantos: int = MIGRADORES) -> list[str]:
+    bancos = [f"cidade_{n}" for n in range(quantos)]
+    with psycopg.connect(cluster.endereco.dsn("postgres"), autocommit=True) as conexao:
+        if dono != "postgres":
+            conexao.execute(f"CREATE ROLE {dono} LOGIN CREATEROLE")
+        for banco in bancos:
+            conexao.execute(f"CREATE DATABASE {banco} OWNER {dono}")
+    return [cluster.endereco.dsn(banco, dono) for banco in bancos]
+
+
+@pytest.mark.parametrize("dono", ["postgres", "prefeitura"])
+def test_bancos_diferentes_de_um_cluster_sem_papeis(dono: str, cluster_novo: Cluster) -> None:
+    """Como superusuário e como um dono com CREATEROLE apenas, que não pode travar pg_authid."""
+    dsns = _criar_bancos(cluster_novo, dono)
+    _migrar_juntos(dsns)
+    primeira, *outras = [fotografar(dsn) for dsn in dsns]
+    assert all(outra == primeira for outra in outras)
+
+
+def test_o_mesmo_banco(banco_vazio: Callable[[], str]) -> None:
+    dsn, sozinho = banco_vazio(), banco_vazio()
+    _migrar_juntos([dsn] * MIGRADORES)
+    migrar(sozinho)
+    assert fotografar(dsn) == fotografar(sozinho)
+
+
+def test_um_impasse_com_quem_usa_o_banco_nao_o_derruba(dsn: str, tmp_path: Path) -> None:
+    """Instalar trava tabelas (os gatilhos); quem as usa, e pede depois o que instalar segura, fecha o ciclo."""
+    pasta = tmp_path / "functions"
+    shutil.copytree(FUNCOES, pasta)
+    (pasta / "core" / "_trava.sql").write_text(
+        "LOCK TABLE core.parametros; LOCK TABLE core.relogio;", encoding="utf-8"
+    )
+    tomou = Event()
+    impasses: list[psycopg.Error] = []
+
+    def disputar() -> None:
+        with psycopg.connect(dsn) as outra:
+            outra.execute("SET deadlock_timeout = '60s'; LOCK TABLE core.relogio")
+            tomou.set()
+            ate(lambda: outra.execute(_TRAVADA, ["core.parametros"]).fetchone(), o_que="instalar travar a tabela")
+            outra.execute("LOCK TABLE core.parametros")
+
+    def instalar() -> bool:
+        try:
+            return funcoes.instalar(conexao, pasta)
+        except psycopg.errors.DeadlockDetected as erro:
+            impasses.append(erro)
+            raise
+
+    with psycopg.connect(dsn, autocommit=True) as conexao, ThreadPoolExecutor() as executor:
+        conexao.execute("SET deadlock_timeout = '50ms'")
+        disputa = executor.submit(disputar)
+        assert tomou.wait(ESPERA_S)
+        assert insistir(instalar)
+        disputa.result(ESPERA_S)
+    assert len(impasses) == 1

@@ -1,0 +1,198 @@
+"""A instalação das funções: o banco fica como os arquivos dizem, venha de onde vier."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from app.banco import funcoes
+from app.banco.erros import ErroBanco
+from app.banco.funcoes import ErroFuncao
+from app.banco.recursos import FUNCOES
+from tests.apoio.fotografia import fotografar
+
+Conexao = psycopg.Connection[Any]
+
+
+class Pasta:
+    """Uma cópia de sql/functions em que o teste mexe, e o banco em que a instala."""
+
+    def __init__(self, raiz: Path, bd: Conexao, dsn: str) -> None:
+        self.raiz = raiz
+        self.bd = bd
+        self.dsn = dsn
+
+    def escrever(self, nome: str, *comandos: str) -> None:
+        arquivo = self.raiz / nome
+        arquivo.parent.mkdir(parents=True, exist_ok=True)
+        arquivo.write_text(";\n".join(comandos) + ";\n", encoding="utf-8")
+
+    def remover(self, nome: str) -> None:
+        (self.raiz / nome).unlink()
+
+    def instalar(self) -> bool:
+        return funcoes.instalar(self.bd, self.raiz)
+
+    def um(self, consulta: str) -> Any:
+        linha = self.bd.execute(consulta).fetchone()
+        return linha[0] if linha else None
+
+
+@pytest.fixture
+def pasta(tmp_path: Path, bd: Conexao, dsn: str) -> Pasta:
+    shutil.copytree(FUNCOES, tmp_path / "functions")
+    return Pasta(tmp_path / "functions", bd, dsn)
+
+
+def funcao(nome: str, corpo: str, parametros: str = "", devolve: str = "int", linguagem: str = "sql") -> str:
+    return f"CREATE OR REPLACE FUNCTION {nome}({parametros}) RETURNS {devolve} LANGUAGE {linguagem} AS $$ {corpo} $$"
+
+
+GATILHO = funcao("core.ao_mudar", "BEGIN RETURN NEW; END", devolve="trigger", linguagem="plpgsql")
+LIGA_GATILHO = (
+    "CREATE OR REPLACE TRIGGER ao_mudar BEFORE UPDATE ON core.agendamentos"
+    " FOR EACH ROW EXECUTE FUNCTION core.ao_mudar()"
+)
+
+
+def test_sem_mudanca_nao_instala(pasta: Pasta) -> None:
+    assert pasta.instalar() is False
+
+
+def test_uma_funcao_editada_e_reinstalada(pasta: Pasta) -> None:
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    assert pasta.instalar()
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 2"))
+    assert pasta.instalar()
+    assert pasta.um("SELECT core.nova()") == 2
+
+
+def test_uma_funcao_sem_arquivo_e_removida_com_seu_gatilho(pasta: Pasta) -> None:
+    antes = fotografar(pasta.dsn)
+    pasta.escrever("core/ao_mudar.sql", GATILHO, LIGA_GATILHO)
+    pasta.instalar()
+    pasta.bd.execute("UPDATE core.agendamentos SET cron = cron")
+    pasta.remover("core/ao_mudar.sql")
+    pasta.instalar()
+    assert fotografar(pasta.dsn) == antes
+
+
+def test_um_gatilho_que_saiu_do_arquivo_e_removido(pasta: Pasta) -> None:
+    pasta.escrever("core/ao_mudar.sql", GATILHO, LIGA_GATILHO)
+    pasta.instalar()
+    pasta.escrever("core/ao_mudar.sql", GATILHO)
+    pasta.instalar()
+    assert pasta.um("SELECT count(*) FROM pg_trigger WHERE tgname = 'ao_mudar'") == 0
+    assert pasta.um("SELECT to_regprocedure('core.ao_mudar()') IS NOT NULL")
+
+
+def test_orfa_congelada_tambem_e_removida(pasta: Pasta) -> None:
+    """A idade de uma linha congelada nada diz; e depois de a contagem dar a volta, diria o contrário."""
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    pasta.instalar()
+    pasta.bd.execute("VACUUM (FREEZE) pg_proc")
+    pasta.remover("core/nova.sql")
+    pasta.instalar()
+    assert pasta.um("SELECT to_regprocedure('core.nova()') IS NULL")
+    assert pasta.um("SELECT to_regprocedure('core.agora()') IS NOT NULL")
+
+
+@pytest.mark.parametrize(
+    ("antes", "depois"),
+    [
+        pytest.param(
+            funcao("core.nova", "SELECT 1"), funcao("core.nova", "SELECT 'a'", devolve="text"), id="tipo devolvido"
+        ),
+        pytest.param(
+            funcao("core.nova", "SELECT p_a", "p_a int"), funcao("core.nova", "SELECT p_b", "p_b int"), id="nome"
+        ),
+        pytest.param(
+            funcao("core.nova", "SELECT p_a", "p_a int DEFAULT 1"),
+            funcao("core.nova", "SELECT p_a", "p_a int"),
+            id="perda do padrão",
+        ),
+        pytest.param(
+            funcao("core.nova", "SELECT p_a", "p_a int"),
+            funcao("core.nova", "SELECT p_a", "p_a int, p_b int DEFAULT 0"),
+            id="parâmetro a mais",
+        ),
+        pytest.param(
+            funcao("core.nova", "SELECT 1"),
+            "CREATE OR REPLACE PROCEDURE core.nova() LANGUAGE sql AS $$ SELECT 1 $$",
+            id="de função a procedimento",
+        ),
+    ],
+)
+def test_uma_assinatura_mudada_e_trocada(antes: str, depois: str, pasta: Pasta) -> None:
+    """Mesmo numa família, cujo arquivo não tem o nome da função."""
+    pasta.escrever("core/familia.sql", funcao("core.outra", "SELECT 0"), antes)
+    pasta.instalar()
+    pasta.escrever("core/familia.sql", funcao("core.outra", "SELECT 0"), depois)
+    pasta.instalar()
+    assert pasta.um("SELECT count(*) FROM pg_proc WHERE proname = 'nova'") == 1
+
+
+def test_trocar_uma_funcao_recria_o_gatilho_e_a_visao_que_a_usam(pasta: Pasta) -> None:
+    visao = "CREATE OR REPLACE VIEW core.vista AS SELECT core.nova() AS n"
+    pasta.escrever("core/visoes/vista.sql", visao)
+    pasta.escrever("core/a_usa.sql", GATILHO, LIGA_GATILHO)
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    pasta.instalar()
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 'a'", devolve="text"))
+    pasta.instalar()
+    assert pasta.um("SELECT n FROM core.vista") == "a"
+    assert pasta.um("SELECT count(*) FROM pg_trigger WHERE tgname = 'ao_mudar'") == 1
+
+
+def test_uma_visao_muda_de_colunas_e_some_com_o_arquivo(pasta: Pasta) -> None:
+    pasta.escrever("core/visoes/vista.sql", "CREATE OR REPLACE VIEW core.vista AS SELECT 1 AS a, 2 AS b")
+    pasta.instalar()
+    pasta.escrever("core/visoes/vista.sql", "CREATE OR REPLACE VIEW core.vista AS SELECT 3 AS c")
+    pasta.instalar()
+    assert pasta.um("SELECT c FROM core.vista") == 3
+    pasta.remover("core/visoes/vista.sql")
+    pasta.instalar()
+    assert pasta.um("SELECT to_regclass('core.vista') IS NULL")
+
+
+def test_um_direito_que_saiu_do_arquivo_e_retirado_e_o_de_um_dba_fica(pasta: Pasta) -> None:
+    nova = funcao("core.nova", "SELECT 1")
+    pasta.escrever("core/nova.sql", nova, "GRANT EXECUTE ON FUNCTION core.nova() TO formigueiro_app")
+    pasta.instalar()
+    pasta.bd.execute("GRANT EXECUTE ON FUNCTION core.nova() TO pg_monitor")
+    assert pasta.um("SELECT has_function_privilege('formigueiro_app', 'core.nova()', 'EXECUTE')")
+    pasta.escrever("core/nova.sql", nova)
+    pasta.instalar()
+    assert not pasta.um("SELECT has_function_privilege('formigueiro_app', 'core.nova()', 'EXECUTE')")
+    assert pasta.um("SELECT has_function_privilege('pg_monitor', 'core.nova()', 'EXECUTE')")
+
+
+@pytest.mark.parametrize(
+    ("comando", "mensagem"),
+    [
+        pytest.param("CREATE OR REPLACE FUNCTON core.nova()", r"core/nova\.sql:2: syntax error", id="sintaxe"),
+        pytest.param(funcao("core.nova", "SELECT 1", devolve="nada"), r"core/nova\.sql: type", id="tipo"),
+        pytest.param(
+            funcao("core.nova", "BEGIN SELEC 1; END", linguagem="plpgsql"), "core.nova.*: syntax error", id="corpo"
+        ),
+        pytest.param(funcao("core.nova", "SELECT core.nao_ha()"), "core.nova.*does not exist", id="chama o que não há"),
+    ],
+)
+def test_um_arquivo_quebrado_e_nomeado_e_nada_muda(comando: str, mensagem: str, pasta: Pasta) -> None:
+    antes = fotografar(pasta.dsn)
+    pasta.escrever("core/agora.sql", funcao("core.agora", "SELECT now() + '1 day'", devolve="timestamptz"))
+    pasta.escrever("core/nova.sql", "SELECT 1", comando)
+    with pytest.raises(ErroFuncao, match=mensagem):
+        pasta.instalar()
+    assert fotografar(pasta.dsn) == antes
+
+
+def test_uma_funcao_de_que_uma_tabela_depende_nao_some_calada(pasta: Pasta) -> None:
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    pasta.instalar()
+    pasta.bd.execute("ALTER TABLE core.relogio ADD COLUMN n int DEFAULT core.nova()")
+    pasta.remover("core/nova.sql")
+    with pytest.raises(ErroBanco, match=r"core\.nova\(\).*relogio"):
+        pasta.instalar()
