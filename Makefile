@@ -25,11 +25,11 @@ test: preparar
 	@$(PYTEST) $(TESTES)
 
 test-longo: preparar
-	@$(PYTEST) -m 'longo or not longo' $(TESTES)
+	@$(PYTEST) --timeout 3600 -m 'longo or not longo' $(TESTES)
 
 check: preparar
-	@$(PY) -m ruff check app tests ops $(wildcard bench)
-	@$(PY) -m mypy app tests ops $(wildcard bench/*.py)
+	@$(PY) -m ruff check app tests ops $(wildcard bench docs)
+	@$(PY) -m mypy app tests ops $(wildcard bench/*.py docs/*.py)
 	@$(PY) -m ops.conferir_funcoes
 	@$(PY) -m ops.conferir_compose
 

@@ -115,10 +115,11 @@ def revogar_direitos(conexao: psycopg.Connection[Any]) -> None:
 
 
 def validadores(conexao: psycopg.Connection[Any]) -> list[tuple[str, str]]:
-    """De cada rotina, o comando que confere o corpo dela."""
+    """De cada rotina, o nome e o comando que confere o corpo dela."""
     return conexao.execute(
         """
-        SELECT p.oid::regprocedure::text, format('SELECT %%s(%%s)', l.lanvalidator::regproc, p.oid)
+        SELECT p.pronamespace::regnamespace || '.' || p.proname,
+               format('SELECT %%s(%%s)', l.lanvalidator::regproc, p.oid)
           FROM pg_proc AS p
           JOIN pg_language AS l ON l.oid = p.prolang
          WHERE p.pronamespace::regnamespace::text = ANY (%s)

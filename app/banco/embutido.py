@@ -6,6 +6,8 @@ as pastas acima para leitura; por isso não é usado (nem importado: o import j�
 
 import getpass
 import os
+import pwd
+import shutil
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,11 +27,22 @@ def binarios() -> Path:
 
 def garantir_usuario() -> str:
     """O PostgreSQL recusa root: como root, ele roda com um usuário de sistema próprio, criado aqui se falta."""
-    if os.geteuid() == 0:
-        existe = subprocess.run(["getent", "passwd", USUARIO_ROOT], capture_output=True, check=False).returncode == 0
-        if not existe:
-            subprocess.run(["useradd", "--system", "--no-create-home", USUARIO_ROOT], check=True, capture_output=True)
+    if os.geteuid() == 0 and not _existe(USUARIO_ROOT):
+        useradd = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+        if useradd is None:
+            raise ErroCluster(f"falta o programa useradd: crie o usuário de sistema {USUARIO_ROOT} e tente de novo")
+        subprocess.run([useradd, "--system", "--no-create-home", USUARIO_ROOT], capture_output=True, check=False)
+        if not _existe(USUARIO_ROOT):  # outro processo pode ter chegado antes: o que conta é que exista
+            raise ErroCluster(f"não foi possível criar o usuário de sistema {USUARIO_ROOT}")
     return USUARIO_ROOT
+
+
+def _existe(usuario: str) -> bool:
+    try:
+        pwd.getpwnam(usuario)
+    except KeyError:
+        return False
+    return True
 
 
 def cluster_embutido(dados: Path) -> Cluster:

@@ -45,7 +45,7 @@ def instalar(conexao: psycopg.Connection[Any], pasta: Path) -> bool:
         _instalar_arquivos(conexao, pasta, arquivos)
         depois = catalogo.objetos(conexao)
         catalogo.remover(conexao, [objeto for objeto in depois if objeto in antes])
-        _validar(conexao)
+        _validar(conexao, pasta, arquivos)
         conexao.execute("DELETE FROM migracoes.funcoes")
         conexao.execute("INSERT INTO migracoes.funcoes (sha256) VALUES (%s)", [impressao])
     return True
@@ -103,25 +103,27 @@ def _instalar_arquivo(conexao: psycopg.Connection[Any], pasta: Path, arquivo: Pa
         conexao.execute(texto)
     except IRREPARAVEIS as erro:
         raise _TrocarInteira(set(_DEFINICAO.findall(texto))) from erro
-    except (errors.DeadlockDetected, psycopg.OperationalError):
+    except psycopg.OperationalError:  # um impasse, a conexão: não é culpa do arquivo
         raise
     except psycopg.Error as erro:
         _falhar(arquivo, pasta, erro)
     conexao.execute("RESET ROLE")
 
 
-def _validar(conexao: psycopg.Connection[Any]) -> None:
+def _validar(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path]) -> None:
     """Confere os corpos, só agora que tudo o que um cita existe."""
     conexao.execute("SET LOCAL check_function_bodies = on")
-    for funcao, validar in catalogo.validadores(conexao):
+    for nome, validar in catalogo.validadores(conexao):
         try:
             conexao.execute(validar)
         except psycopg.Error as erro:
-            raise ErroFuncao(f"{funcao}: {erro.diag.message_primary}") from erro
+            (arquivo,) = (a for a in arquivos if nome in _DEFINICAO.findall(a.read_text(encoding="utf-8")))
+            _falhar(arquivo, pasta, erro)
 
 
 def _falhar(arquivo: Path, pasta: Path, erro: psycopg.Error) -> NoReturn:
-    posicao = erro.diag.statement_position
-    linha = f":{arquivo.read_text(encoding='utf-8').count(chr(10), 0, int(posicao) - 1) + 1}" if posicao else ""
-    nome = f"sql/functions/{arquivo.relative_to(pasta)}{linha}"
+    nome = f"sql/functions/{arquivo.relative_to(pasta)}"
+    if erro.diag.statement_position is not None:
+        antes = arquivo.read_text(encoding="utf-8")[: int(erro.diag.statement_position) - 1]
+        nome += f":{antes.count(chr(10)) + 1}"
     raise ErroFuncao(f"{nome}: {erro.diag.message_primary}") from erro

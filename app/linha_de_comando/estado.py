@@ -70,12 +70,12 @@ def _cursores(cursores: dict[str, dict[str, int] | None]) -> str:
 
 
 def _filas(estado: dict[str, Any]) -> str:
-    publicacoes = estado["publicacoes"] or {}
+    textos, saidas = estado["publicacoes"] or {}, estado["saidas_conclusao"] or {}
     linhas = [
-        ("textos por publicar", publicacoes.get("espera"), publicacoes.get("com_erro"), publicacoes.get("mais_antiga")),
-        ("saídas de conclusão pendentes", estado["saidas_conclusao"], None, None),
+        ("textos por publicar", textos.get("espera"), textos.get("com_erro"), textos.get("mais_antiga")),
+        ("conclusões com saídas por publicar", saidas.get("espera"), None, saidas.get("mais_antiga")),
     ]
-    return tabela(("FILA", "ESPERAM", "COM ERRO", "MAIS ANTIGO"), linhas)
+    return tabela(("FILA", "ESPERAM", "COM ERRO", "MAIS ANTIGA"), linhas)
 
 
 def _agenda(agenda: list[dict[str, Any]]) -> str:

@@ -55,6 +55,8 @@ def _motivo(erro: psycopg.Error) -> str:
     mensagem = erro.diag.message_primary or next(iter(linhas), "sem mensagem")
     if isinstance(erro, _NAO_MIGRADO):
         return f"o banco não está migrado, ou é de outra versão: rode formigueiro migrar ({mensagem})"
+    if isinstance(erro, errors.InsufficientPrivilege):
+        return f"este papel não tem direito a isso (migrar e operar podem usar o de DATABASE_URL_MIGRACAO): {mensagem}"
     if erro.diag.sqlstate is None:
         return f"não alcancei o banco de dados: {mensagem}"
     return mensagem

@@ -143,7 +143,6 @@ def test_recuo_le_de_novo_so_o_tipo_recuado_e_em_ordem(rede: Rede) -> None:
     totais = {a["conselheiro_id"]: a["total_atualizacoes"] for a in rede.acompanhamentos(DEMANDA)}
     assert totais == {ANA: 1, BIA: 0}
     rede.bd.execute("SELECT core.reposicionar('D-6b', %s, 0)", [SORTEADO])
-    rede.despachar()
-    rede.despachar()
+    assert [rede.um("SELECT d6b.processar_pendentes()") for _ in range(2)] == [2, 0]
     assert rede.cursor(SORTEADO) >= 3
     assert rede.um("SELECT posicao FROM core.consumidores WHERE colonia = 'D-6b'") >= 3

@@ -20,6 +20,7 @@ from tests.d6b.invariantes import conferir
 CONSELHEIROS = [UUID(int=n) for n in (11, 12, 13)]
 ATIVOS = ("aguardando_inicio", "em_andamento")
 DENYLIST = Denylist.de_texto("idiota")
+TIPOS = list(CONTEUDOS)
 
 
 @dataclass
@@ -70,16 +71,21 @@ class Historia(RuleBasedStateMachine):
             ativo.status, novo.pendencia, ativo.pendencia = "reatribuido", ativo.pendencia, False
         demanda.ciclos.append(novo)
 
-    @rule(
-        d=demandas,
-        conselheiro=conselheiros,
-        tipo=st.sampled_from(list(CONTEUDOS)),
-        audio=st.booleans(),
-        conclui=st.booleans(),
-    )
-    def atualizar(self, d: int, conselheiro: UUID, tipo: str, audio: bool, conclui: bool) -> None:
-        demanda = self.demandas[d]
-        conteudo = {"novo_status": "concluido"} if tipo == "status_atualizado" and conclui else None
+    @rule(d=demandas, conselheiro=conselheiros, tipo=st.sampled_from(TIPOS), audio=st.booleans())
+    def atualizar(self, d: int, conselheiro: UUID, tipo: str, audio: bool) -> None:
+        self._atualizar(self.demandas[d], conselheiro, tipo, audio, conclui=False)
+
+    @rule(d=demandas, tipo=st.sampled_from(TIPOS), audio=st.booleans())
+    def atualizar_pelo_ativo(self, d: int, tipo: str, audio: bool) -> None:
+        if ativo := self.demandas[d].ativo:
+            self._atualizar(self.demandas[d], ativo.conselheiro, tipo, audio, conclui=False)
+
+    @rule(d=demandas, conselheiro=conselheiros, audio=st.booleans())
+    def concluir(self, d: int, conselheiro: UUID, audio: bool) -> None:
+        self._atualizar(self.demandas[d], conselheiro, "status_atualizado", audio, conclui=True)
+
+    def _atualizar(self, demanda: Demanda, conselheiro: UUID, tipo: str, audio: bool, conclui: bool) -> None:
+        conteudo = {"novo_status": "concluido"} if conclui else None
         extra: dict[str, object] = {"texto": "", "audio_object_key": "a.ogg"} if audio else {}
         evento = self.rede.atualizar(demanda.id, conselheiro, tipo, conteudo, **extra)  # type: ignore[arg-type]
         ativo = demanda.ativo
@@ -88,8 +94,8 @@ class Historia(RuleBasedStateMachine):
         if audio:
             self.audios.append(evento)
         ativo.total += 1
-        ativo.status = "concluido" if conteudo else "em_andamento"
-        if conteudo:
+        ativo.status = "concluido" if conclui else "em_andamento"
+        if conclui:
             ativo.pendencia, demanda.concluida = False, True
 
     @rule(d=demandas, conselheiro=conselheiros)

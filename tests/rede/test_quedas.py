@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -21,7 +20,7 @@ from app.banco.cluster import Cluster
 from app.banco.migrar import migrar
 from tests.apoio.espera import ate
 from tests.apoio.rede import CONTEUDOS, Rede
-from tests.apoio.servidor import cluster_de_teste
+from tests.apoio.servidor import cluster_de_teste, pasta_de_cluster
 from tests.d6b.invariantes import conferir
 
 PLANO = {"intervalo_dias": 30, "tipo": "poda", "prazo_tolerancia_dias": 5, "vida_util_dias": 300}
@@ -30,13 +29,9 @@ TIPOS = [tipo for tipo in CONTEUDOS if tipo != "prazo_registrado"]
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def cluster() -> Iterator[Cluster]:
     """Um servidor só deste teste, que ele mata e religa."""
-    pasta = tmp_path / "cluster"
-    for acima in (tmp_path, *tmp_path.parents):
-        with suppress(PermissionError):
-            acima.chmod(acima.stat().st_mode | 0o011)
-    with cluster_de_teste(pasta) as cluster:
+    with pasta_de_cluster() as pasta, cluster_de_teste(pasta) as cluster:
         with psycopg.connect(cluster.endereco.dsn("postgres"), autocommit=True) as conexao:
             conexao.execute("CREATE DATABASE cidade")
         migrar(cluster.endereco.dsn("cidade"), simulacao=True)

@@ -56,7 +56,8 @@ BEGIN
            atualizado_em = clock_timestamp()
      WHERE c.colonia = p_colonia
        AND (c.posicao <> v_posicao OR c.reserva_vxid IS NOT NULL);
-    IF FOUND THEN
+    -- Um recuo relido até a mesma posição também há de levar os cursores adiante.
+    IF FOUND OR v_total > 0 THEN
         PERFORM core._atualizar_cursores(p_colonia);
     END IF;
     RETURN v_total;

@@ -123,9 +123,9 @@ COMMENT ON FUNCTION core._estado_da_agenda() IS
 CREATE OR REPLACE FUNCTION core._problemas(p_estado jsonb)
 RETURNS jsonb
 LANGUAGE sql
-IMMUTABLE
+STABLE
 AS $$
-    -- O pg_cron despacha a cada minuto: dois minutos sem ler é que não é normal.
+    -- O pg_cron despacha, e republica saídas, a cada minuto: dois sem ler, ou dez sem publicar, não são normais.
     SELECT coalesce(jsonb_agg(p.frase ORDER BY p.n), '[]')
       FROM (SELECT 1, format('%s: %s eventos por ler, o mais antigo há %s s', c ->> 'colonia', c ->> 'atraso_eventos',
                              (c ->> 'atraso_segundos')::numeric::int)
@@ -147,7 +147,13 @@ AS $$
             UNION ALL
             SELECT 4, format('%s textos não puderam ser publicados: %s',
                              p_estado -> 'publicacoes' ->> 'com_erro', p_estado -> 'publicacoes' ->> 'ultimo_erro')
-             WHERE (p_estado -> 'publicacoes' ->> 'com_erro')::bigint > 0) AS p (n, frase)
+             WHERE (p_estado -> 'publicacoes' ->> 'com_erro')::bigint > 0
+            UNION ALL
+            SELECT 5, format('%s conclusões com saídas por publicar, a mais antiga de %s',
+                             p_estado -> 'saidas_conclusao' ->> 'espera',
+                             p_estado -> 'saidas_conclusao' ->> 'mais_antiga')
+             WHERE (p_estado ->> 'agora')::timestamptz - (p_estado -> 'saidas_conclusao' ->> 'mais_antiga')::timestamptz
+                   > interval '10 minutes') AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS

@@ -20,16 +20,16 @@ from app.banco.espera import esperar
 from app.banco.migrar import migrar
 from app.http.aplicacao import criar_app
 from app.http.seguranca import ChaveJwt
-from tests.apoio.servidor import cluster_de_teste
+from tests.apoio.servidor import cluster_de_teste, pasta_de_cluster
 from tests.app.http.apoio import ACOMPANHAMENTO, SUGERIR, pedido, problema, ratificar
 
 AJUSTES = Ajustes(formigueiro_espera_banco_s=1, formigueiro_conexoes_http=4)
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster() -> Iterator[Cluster]:
     """Um servidor só deste módulo, que ele pode derrubar."""
-    with cluster_de_teste(tmp_path_factory.mktemp("queda") / "cluster") as cluster:
+    with pasta_de_cluster() as pasta, cluster_de_teste(pasta) as cluster:
         migrar(cluster.endereco.dsn("postgres"), simulacao=True)
         yield cluster
 

@@ -93,6 +93,8 @@ def test_migrar_conta_o_que_fez(comando: Formigueiro, banco_vazio: Callable[[], 
 def test_migra_com_o_dsn_de_migracao_e_nao_com_o_do_app(comando: Formigueiro, banco_vazio: Callable[[], str]) -> None:
     dsn = banco_vazio()
     do_app = make_conninfo(dsn, user="formigueiro_app")
-    assert comando("migrar", DATABASE_URL=do_app)[0] == 1
+    codigo, _, erro = comando("migrar", DATABASE_URL=do_app)
+    assert codigo == 1
+    assert "DATABASE_URL_MIGRACAO" in erro
     assert comando("migrar", DATABASE_URL=do_app, DATABASE_URL_MIGRACAO=dsn)[0] == 0
     assert comando("estado", DATABASE_URL=do_app)[0] == 0
