@@ -33,8 +33,9 @@ AS $$
      CROSS JOIN LATERAL generate_series(
                0, greatest(0, floor(extract(epoch FROM least(p_ate, a.fim) - a.primeira_geracao)
                                     / (a.intervalo * 86400.0))::int)) AS k (n)
-     WHERE a.ciclo_atual = 0
-        OR a.proximo_ciclo <= a.fim
+     WHERE a.intervalo > 0
+       AND a.fim IS NOT NULL
+       AND (a.ciclo_atual = 0 OR a.proximo_ciclo <= a.fim)
      ORDER BY 4, 1
 $$;
 
