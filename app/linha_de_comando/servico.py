@@ -11,6 +11,7 @@ from uuid import UUID
 import psycopg
 
 from app.ajustes import Ajustes, ErroAjuste
+from app.banco.embutido import binarios
 from app.banco.erros import ErroBanco
 from app.demo.demo import tocar
 from app.http.aplicacao import criar_app
@@ -70,6 +71,8 @@ def _porta(ajustes: Ajustes) -> socket.socket:
 def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None:
     """No banco embutido: a demonstração, se ainda não há evento, e um token pronto para usar."""
     with psycopg.connect(ambiente.dsn_admin, autocommit=True) as conexao:
+        # Uma demonstração morta no meio deixaria o relógio da rede parado no passado.
+        conexao.execute("SELECT core.definir_relogio(NULL)")
         vazio = conexao.execute("SELECT WHERE core.obter_maior_sequence() = 0").fetchone() is not None
         if vazio and tocar(ambiente.dsn_admin, ambiente.dsn, denylist) != 0:
             print("formigueiro: a demonstração não acabou como devia", file=sys.stderr)
@@ -80,7 +83,8 @@ def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None
         f"\nToken de desenvolvimento (12 h): {token}\n\nExperimente:\n"
         f"curl -s http://{ambiente.ajustes.formigueiro_host}:{ambiente.ajustes.formigueiro_porta}/d6b/sugerir-estruturacao"
         f" -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json'"
-        f" -d '{json.dumps(relato, ensure_ascii=False)}'\n",
+        f" -d '{json.dumps(relato, ensure_ascii=False)}'\n\n"
+        f"No psql: {binarios() / 'psql'} '{ambiente.dsn_admin}'\n",
         flush=True,
     )
 
