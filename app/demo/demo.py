@@ -10,6 +10,7 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
+from app.banco.erros import ErroBanco
 from app.banco.recursos import EXEMPLOS
 from app.demo import conferencias, linha, roteiro
 from app.pecas.denylist import Denylist
@@ -26,10 +27,35 @@ def tocar(dsn_admin: str, dsn_app: str, denylist: Denylist) -> int:
     """
     peca = roteiro.ler(EXEMPLOS / "cidade.jsonl")
     with psycopg.connect(dsn_admin, autocommit=True) as admin:
+        if not vazio(admin):
+            raise ErroBanco("o banco já tem eventos: a demonstração só toca num banco vazio")
         _autorizar_produtores(admin)
+        _marcar(admin, completa=False)
         asyncio.run(_tocar(peca, admin, make_conninfo(dsn_admin, user="formigueiro_produtor"), dsn_app, denylist))
+        _marcar(admin, completa=True)
         linha.imprimir(admin, peca.cidade)
         return conferencias.imprimir(admin, peca.cidade)
+
+
+def vazio(admin: psycopg.Connection[Any]) -> bool:
+    """Se o banco ainda não tem evento nenhum."""
+    return admin.execute("SELECT WHERE core.obter_maior_sequence() = 0").fetchone() is not None
+
+
+def interrompida(admin: psycopg.Connection[Any]) -> bool:
+    """Se uma demonstração começou neste banco e não chegou ao fim."""
+    return admin.execute("SELECT WHERE core.parametro('demonstracao_completa') = 'false'").fetchone() is not None
+
+
+def _marcar(admin: psycopg.Connection[Any], completa: bool) -> None:
+    admin.execute(
+        """
+        INSERT INTO core.parametros (nome, valor, descricao)
+        VALUES ('demonstracao_completa', %s, 'Se a demonstração tocada neste banco chegou ao fim')
+            ON CONFLICT (nome) DO UPDATE SET valor = EXCLUDED.valor
+        """,
+        [Jsonb(completa)],
+    )
 
 
 def _autorizar_produtores(admin: psycopg.Connection[Any]) -> None:

@@ -13,7 +13,7 @@ import psycopg
 from app.ajustes import Ajustes, ErroAjuste
 from app.banco.embutido import binarios
 from app.banco.erros import ErroBanco
-from app.demo.demo import tocar
+from app.demo.demo import interrompida, tocar, vazio
 from app.http.aplicacao import criar_app
 from app.http.logs import configurar_logs
 from app.http.seguranca import ChaveJwt, chave_dos_ajustes, emitir_token
@@ -73,9 +73,10 @@ def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None
     with psycopg.connect(ambiente.dsn_admin, autocommit=True) as conexao:
         # Uma demonstração morta no meio deixaria o relógio da rede parado no passado.
         conexao.execute("SELECT core.definir_relogio(NULL)")
-        vazio = conexao.execute("SELECT WHERE core.obter_maior_sequence() = 0").fetchone() is not None
-        if vazio and tocar(ambiente.dsn_admin, ambiente.dsn, denylist) != 0:
+        if vazio(conexao) and tocar(ambiente.dsn_admin, ambiente.dsn, denylist) != 0:
             print("formigueiro: a demonstração não acabou como devia", file=sys.stderr)
+        if interrompida(conexao):
+            print("formigueiro: a demonstração parou no meio; para recomeçá-la, apague .dados", file=sys.stderr)
         conselheiro, demanda = conexao.execute(_ACOMPANHAMENTO).fetchone() or (NINGUEM, NINGUEM)
     token = emitir_token(chave, conselheiro)
     relato = {"textoBruto": RELATO, "tipoAtualizacao": "protocolo_aberto", "demandaId": str(demanda)}

@@ -18,9 +18,12 @@ CREATE TABLE core.event_log (
     CONSTRAINT event_log_event_id_key UNIQUE (event_id)
 );
 
+-- Quase todo payload cabe em meia página: sem compressão, publicar custa menos, e ler um campo não a desfaz a cada vez.
+ALTER TABLE core.event_log SET (toast_tuple_target = 4080);
+
 COMMENT ON TABLE core.event_log IS 'Todos os eventos da rede, só de acréscimo; publique por core.publicar.';
 COMMENT ON COLUMN core.event_log.chave IS
-    'demanda_id do payload, ou o event_id quando não há: a unidade da ordem (regra 4).';
+    'demanda_id do payload, em minúsculas, ou o event_id quando não há: a unidade da ordem (regra 4).';
 COMMENT ON COLUMN core.event_log.impressao IS
     'SHA-256 de tipo, versão e payload: distingue a reentrega do mesmo evento de um event_id reusado.';
 
@@ -63,7 +66,8 @@ VALUES ('D-6b', 'd6b', 1),
 
 CREATE TABLE core.dlq (
     id                bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    colonia           text        NOT NULL REFERENCES core.consumidores (colonia),
+    -- Sem chave estrangeira: ela travaria a linha que o despachante segura, e quem guarda uma saída já segura a demanda.
+    colonia           text        NOT NULL,
     especie           text        NOT NULL CHECK (especie IN ('evento', 'saida')),
     event_id          uuid        NOT NULL,
     sequence_number   bigint      NOT NULL,

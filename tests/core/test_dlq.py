@@ -124,7 +124,12 @@ def test_recuar_um_cursor_nao_duplica_o_que_esta_na_dlq(envenenada: Rede) -> Non
 
 @pytest.mark.parametrize(
     ("argumentos", "sqlstate"),
-    [(("D-99", SORTEADO, 0), "FM404"), (("D-6b", "x.y", 0), "FM404"), (("D-6b", SORTEADO, -1), "FM422")],
+    [
+        (("D-99", SORTEADO, 0), "FM404"),
+        (("D-6b", "x.y", 0), "FM404"),
+        (("D-6b", SORTEADO, -1), "FM422"),
+        (("D-6b", SORTEADO, 10**18), "FM422"),
+    ],
 )
 def test_reposicionar_recusa_o_que_nao_existe(rede: Rede, argumentos: tuple[object, ...], sqlstate: str) -> None:
     with pytest.raises(psycopg.Error) as recusa:

@@ -99,3 +99,11 @@ def test_t22_varredura_que_falha_nada_muda_e_a_seguinte_tenta_de_novo(rede: Rede
     assert rede.eventos("conselheiro.prazo_próximo") == []
     rede.bd.execute("DROP TRIGGER quebra ON d6b.prazos")
     assert rede.um("SELECT (d6b.verificar_prazos_proximos() ->> 'alertas_enviados')::int") == 1
+
+
+def test_inicio_guarda_o_replay_ainda_que_um_passo_de_aviso_falhe(rede: Rede) -> None:
+    rede.sortear(DEMANDA, ANA)
+    rede.bd.execute("UPDATE core.parametros SET valor = '\"x\"' WHERE nome = 'dias_limite_acompanhamento_inativo'")
+    assert rede.um("SELECT (d6b.iniciar() ->> 'eventos_tratados')::int") == 1
+    assert rede.acompanhamento(DEMANDA)["status"] == "aguardando_inicio"
+    assert rede.ocorrencias()[-1]["mensagem"] == "Falha na inicialização da D-6b"

@@ -154,3 +154,22 @@ def test_inativos_sao_relatados_depois_de_sete_dias(rede: Rede) -> None:
     (aviso,) = rede.ocorrencias()
     assert (aviso["nivel"], aviso["demanda_id"]) == ("aviso", DEMANDA)
     assert aviso["mensagem"] == "Acompanhamento sem início após 7 dias do sorteio"
+
+
+@pytest.mark.parametrize("funcao", ["verificar_prazos_proximos", "verificar_acompanhamentos_inativos"])
+@pytest.mark.parametrize("hora", ["infinity", "-infinity", None])
+def test_hora_que_nao_e_um_instante_e_recusada(rede: Rede, funcao: str, hora: str | None) -> None:
+    com_prazo(rede, DEMANDA, ANA, "2026-12-02")
+    with pytest.raises(psycopg.Error, match="campo agora") as recusa:
+        rede.bd.execute(f"SELECT d6b.{funcao}(%s::timestamptz)", [hora])
+    assert recusa.value.sqlstate == "FM422"
+    assert rede.um("SELECT status FROM d6b.prazos") == "vigente"
+
+
+def test_alerta_nao_leva_dado_pessoal_da_descricao(rede: Rede) -> None:
+    rede.sortear(DEMANDA, ANA)
+    conteudo: dict[str, object] = {"data_estimada": "2026-12-02", "descricao_prazo": "ligar p/ (19) 99999-1234"}
+    rede.atualizar(DEMANDA, ANA, "prazo_registrado", conteudo)
+    rede.despachar()
+    varrer(rede)
+    assert rede.eventos(PROXIMO)[0]["payload"]["descricao_prazo"] == "ligar p/ [telefone removido]"

@@ -98,7 +98,8 @@ def test_dois_resultados_para_a_mesma_linha_so_o_primeiro_vale(sorteada: Rede) -
     segundo = transcrever(sorteada, audio, "o segundo")
     sorteada.despachar()
     assert linha(sorteada)["texto_estruturado"] == "o primeiro"
-    assert sorteada.ocorrencias(segundo)[0]["mensagem"] == "A atualização não aguarda transcrição"
+    (ocorrencia,) = sorteada.ocorrencias(segundo)
+    assert (ocorrencia["mensagem"], ocorrencia["demanda_id"]) == ("A atualização não aguarda transcrição", DEMANDA)
 
 
 def test_prazo_por_audio_vale_desde_o_registro(sorteada: Rede) -> None:
@@ -149,7 +150,9 @@ def test_resultado_da_transcricao_solta_o_fecho_e_nunca_publica_a_conclusao(sort
     assert fila(sorteada) == ["fecho"]
     assert sorteada.um("SELECT proxima_tentativa <= clock_timestamp() FROM d6b.publicacoes_pendentes")
     final = sorteada.acompanhamento(DEMANDA)["texto_resumo_final"]
-    assert final == ("Tudo pronto na praça." if sucesso else "Conclusão relatada em áudio; transcrição em andamento.")
+    assert final == (
+        "Tudo pronto na praça." if sucesso else "Conclusão relatada em áudio; a transcrição não foi possível."
+    )
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,8 @@ def test_o_acompanhamento_nunca_volta_de_um_estado_final(d8: Manutencao) -> None
     projeto = d8.monitorar()
     demanda = d8.gerar(projeto)["demanda_manutencao_id"]
     d8.executar(demanda, projeto)
-    d8.bd.execute("SELECT core.reposicionar('D-8', 'demanda.recebida', 1000)")  # a recebida só chega depois
+    # A recebida só chega depois: o cursor, adiantado à força, a pula, e depois se recua.
+    d8.bd.execute("UPDATE d8.consumer_offset SET last_sequence = 1000 WHERE tipo_evento = 'demanda.recebida'")
     d8.despachar()
     assert d8.ciclo(projeto)["status"] == "concluida"
     d8.bd.execute("SELECT core.reposicionar('D-8', 'demanda.recebida', 0)")

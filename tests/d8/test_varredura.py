@@ -196,9 +196,18 @@ def test_varredura_ociosa_nao_deixa_ocorrencia(d8: Manutencao) -> None:
     assert d8.ocorrencias("info") == []
 
 
-@pytest.mark.parametrize("argumentos", ["NULL", "core.agora(), 0", "core.agora(), NULL", "core.agora(), -1"])
-def test_varredura_recusa_argumento_que_nao_serve(d8: Manutencao, argumentos: str) -> None:
-    with pytest.raises(psycopg.Error, match="precisa de uma hora e de um lote") as recusa:
+@pytest.mark.parametrize(
+    ("argumentos", "campo"),
+    [
+        ("NULL", "agora"),
+        ("'infinity'", "agora"),
+        ("core.agora(), 0", "lote"),
+        ("core.agora(), NULL", "lote"),
+        ("core.agora(), -1", "lote"),
+    ],
+)
+def test_varredura_recusa_argumento_que_nao_serve(d8: Manutencao, argumentos: str, campo: str) -> None:
+    with pytest.raises(psycopg.Error, match=f"O campo {campo} deve ser") as recusa:
         d8.bd.execute(f"CALL d8.executar_varredura({argumentos})")
     assert recusa.value.sqlstate == "FM422"
 

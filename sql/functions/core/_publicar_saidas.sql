@@ -1,22 +1,26 @@
 -- As saídas de um evento (regra 5): publicadas juntas ou, se alguma não puder, guardadas inteiras na DLQ sem desfazer
 -- o estado. Um só ponto de salvamento no caminho comum.
 --
--- Recebe   o evento que causou as saídas, a colônia e o vetor de
---          {tipo, versao_schema, event_id, correlacao_id, payload}, na ordem de publicação
+-- Recebe   o evento que causou as saídas, a colônia, o vetor de
+--          {tipo, versao_schema, event_id, correlacao_id, payload}, na ordem de publicação, e, se não for o do evento,
+--          o número até o qual o que estiver em aberto na chave vai na frente delas
 -- Devolve  se todas foram publicadas
 -- Escreve  core.event_log (por core._publicar) ou core.dlq
 
-CREATE OR REPLACE FUNCTION core._publicar_saidas(p_causa core.event_log, p_colonia text, p_saidas jsonb)
+CREATE OR REPLACE FUNCTION core._publicar_saidas(
+    p_causa core.event_log, p_colonia text, p_saidas jsonb, p_ate bigint DEFAULT NULL
+)
 RETURNS boolean
 LANGUAGE plpgsql
 AS $$
 DECLARE
+    v_ate      bigint := coalesce(p_ate, p_causa.sequence_number);
     v_saida    jsonb;
     v_todas    boolean := true;
     v_erro     text;
     v_sqlstate text;
 BEGIN
-    IF NOT core._chave_detida(p_colonia, p_causa.chave, p_causa.sequence_number) THEN
+    IF NOT core._chave_detida(p_colonia, p_causa.chave, v_ate) THEN
         BEGIN
             FOR v_saida IN SELECT s.saida FROM jsonb_array_elements(p_saidas) WITH ORDINALITY AS s (saida, n) ORDER BY s.n
             LOOP
@@ -30,7 +34,7 @@ BEGIN
 
     FOR v_saida IN SELECT s.saida FROM jsonb_array_elements(p_saidas) WITH ORDINALITY AS s (saida, n) ORDER BY s.n
     LOOP
-        IF core._chave_detida(p_colonia, p_causa.chave, p_causa.sequence_number) THEN
+        IF core._chave_detida(p_colonia, p_causa.chave, v_ate) THEN
             PERFORM core._guardar_saida(p_causa, p_colonia, v_saida, 'em_espera', NULL, NULL);
             v_todas := false;
         ELSE
@@ -47,7 +51,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb) IS
+COMMENT ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb, bigint) IS
 'Publica as saídas de um evento, em ordem; a que não puder, e as que vêm depois dela, ficam em core.dlq (espécie
 saida), detendo a chave e o cursor do evento que as causou. Devolve se todas saíram. Fonte: regra 5.';
 
@@ -91,6 +95,6 @@ COMMENT ON FUNCTION core._guardar_saida(core.event_log, text, jsonb, text, text,
 'Guarda em core.dlq uma saída que não pôde ser publicada (pendente, com ocorrência de nível erro) ou que espera a
 anterior (em_espera), e recua o cursor do tipo que a causou. Fonte: regra 5.';
 
-GRANT EXECUTE ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb), core._publicar_saida(text, jsonb),
+GRANT EXECUTE ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb, bigint), core._publicar_saida(text, jsonb),
                           core._guardar_saida(core.event_log, text, jsonb, text, text, text)
    TO d6b_dono, d8_dono;

@@ -1,4 +1,4 @@
--- Recua (ou adianta) um cursor, para ler de novo a partir dali.
+-- Recua um cursor, para ler de novo a partir dali.
 
 CREATE OR REPLACE FUNCTION core.reposicionar(p_colonia text, p_tipo text, p_sequencia bigint)
 RETURNS void
@@ -17,7 +17,7 @@ $$;
 
 COMMENT ON FUNCTION core.reposicionar(text, text, bigint) IS
 'Põe o cursor de um tipo em p_sequencia; o próximo despacho lê desse tipo o que vem depois. O já processado é
-reconhecido e não se repete. Erros: FM404 colônia ou tipo que ela não consome; FM422 sequência nula ou negativa.
+reconhecido e não se repete. Erros: FM404 colônia ou tipo que ela não consome; FM422 sequência nula, negativa ou além do já lido.
 Fonte: regra 4.';
 
 CREATE OR REPLACE FUNCTION core._reposicionar(p_colonia text, p_tipo text, p_sequencia bigint)
@@ -25,13 +25,19 @@ RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_esquema  name;
-    v_mexidos  bigint;
+    v_esquema name;
+    v_posicao bigint;
+    v_mexidos bigint;
 BEGIN
-    IF p_sequencia IS NULL OR p_sequencia < 0 THEN
-        RAISE EXCEPTION 'O campo sequencia deve ser um número a partir de 0.' USING ERRCODE = 'FM422';
+    SELECT c.esquema, c.posicao INTO STRICT v_esquema, v_posicao
+      FROM core.consumidores AS c
+     WHERE c.colonia = p_colonia
+       FOR UPDATE;
+    IF p_sequencia IS NULL OR p_sequencia NOT BETWEEN 0 AND v_posicao THEN
+        -- Adiante da posição, os eventos que viessem até lá seriam pulados.
+        RAISE EXCEPTION 'O campo sequencia deve ser um número de 0 a %, até onde a % já leu.', v_posicao, p_colonia
+            USING ERRCODE = 'FM422';
     END IF;
-    SELECT c.esquema INTO STRICT v_esquema FROM core.consumidores AS c WHERE c.colonia = p_colonia FOR UPDATE;
     EXECUTE format('UPDATE %I.consumer_offset AS o
                        SET last_sequence = $2,
                            updated_at = clock_timestamp()
@@ -45,7 +51,7 @@ END
 $$;
 
 COMMENT ON FUNCTION core._reposicionar(text, text, bigint) IS
-'Põe o cursor de um tipo da colônia em p_sequencia. Erros: FM404 tipo não consumido; FM422 sequência inválida.';
+'Põe o cursor de um tipo da colônia em p_sequencia. Erros: FM404 tipo não consumido; FM422 sequência que não é de 0 à posição.';
 
 GRANT EXECUTE ON FUNCTION core.reposicionar(text, text, bigint) TO formigueiro_dba;
 GRANT EXECUTE ON FUNCTION core._reposicionar(text, text, bigint) TO d6b_dono, d8_dono;

@@ -19,8 +19,8 @@ $$;
 
 COMMENT ON FUNCTION core.reprocessar(uuid, text) IS
 'Passa um evento descartado de novo por seu handler e devolve o resultado; o que já teve efeito não se repete
-(''duplicado'' na D-6b, FM409 na D-8). Erros: FM404 colônia, ou evento que não existe ou ela não consome; FM409 chave
-detida na DLQ, ou sorteio anterior ao último de sua demanda. Fonte: regra 6.';
+(''duplicado''). Erros: FM404 colônia, ou evento que não existe ou ela não consome; FM409 evento
+ainda não tratado, chave detida na DLQ, ou sorteio anterior ao último de sua demanda. Fonte: regra 6.';
 
 CREATE OR REPLACE FUNCTION core._reprocessar(p_colonia text, p_event_id uuid)
 RETURNS text
@@ -30,6 +30,7 @@ DECLARE
     v_esquema   name;
     v_evento    core.event_log;
     v_consome   boolean;
+    v_apagados  int;
     v_resultado text;
 BEGIN
     SELECT c.esquema INTO STRICT v_esquema FROM core.consumidores AS c WHERE c.colonia = p_colonia FOR UPDATE;
@@ -43,6 +44,11 @@ BEGIN
             USING ERRCODE = 'FM409';
     END IF;
     EXECUTE format('DELETE FROM %I.processed_events AS p WHERE p.event_id = $1', v_esquema) USING p_event_id;
+    GET DIAGNOSTICS v_apagados = ROW_COUNT;
+    IF v_apagados = 0 THEN
+        RAISE EXCEPTION 'O evento % ainda não foi tratado pela %; o despacho o fará em sua vez.', p_event_id, p_colonia
+            USING ERRCODE = 'FM409';
+    END IF;
     EXECUTE format('SELECT %I.tratar($1)', v_esquema) INTO v_resultado USING v_evento;
     RETURN v_resultado;
 END

@@ -38,11 +38,14 @@ COMMENT ON FUNCTION d6b.tentar_dlq(bigint) IS
 
 CREATE OR REPLACE FUNCTION d6b.descartar_dlq(p_id bigint, p_motivo text)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT core._descartar_dlq('D-6b', p_id, p_motivo)
+BEGIN
+    PERFORM core._descartar_dlq('D-6b', p_id, p_motivo);
+    PERFORM d6b.marcar_descartada(d) FROM core.dlq AS d WHERE d.id = p_id;
+END
 $$;
 
 COMMENT ON FUNCTION d6b.descartar_dlq(bigint, text) IS
@@ -58,7 +61,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION d6b.reposicionar(text, bigint) IS
-'Recua ou adianta um cursor da D-6b; ver core.reposicionar. Erros: FM404, FM422.';
+'Recua um cursor da D-6b; ver core.reposicionar. Erros: FM404, FM422.';
 
 CREATE OR REPLACE FUNCTION d6b.semear_cursores()
 RETURNS void
@@ -72,6 +75,19 @@ $$;
 COMMENT ON FUNCTION d6b.semear_cursores() IS
 'Cria os cursores que faltam, no horizonte corrente, sem tocar nos que existem. Fonte: D-6b 2.8 e 4.3.';
 
-GRANT EXECUTE ON FUNCTION d6b.processar_pendentes(int), d6b.reservar_lote(), d6b.tentar_dlq(bigint)
+CREATE OR REPLACE FUNCTION d6b.cursores()
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT jsonb_object_agg(o.tipo_evento, o.last_sequence) FROM d6b.consumer_offset AS o
+$$;
+
+COMMENT ON FUNCTION d6b.cursores() IS
+'Os cursores da colônia: {tipo: último número que seu tipo já passou}.';
+
+GRANT EXECUTE ON FUNCTION d6b.processar_pendentes(int), d6b.reservar_lote(), d6b.tentar_dlq(bigint), d6b.cursores()
    TO formigueiro_app, formigueiro_dba;
 GRANT EXECUTE ON FUNCTION d6b.descartar_dlq(bigint, text), d6b.reposicionar(text, bigint) TO formigueiro_dba;

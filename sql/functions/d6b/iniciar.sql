@@ -19,8 +19,14 @@ BEGIN
         EXIT WHEN v_tratados = 0;
         v_replay := v_replay + v_tratados;
     END LOOP;
-    v_inativos := d6b.verificar_acompanhamentos_inativos();
-    v_republicadas := d6b.republicar_saidas_conclusao_pendentes();
+    -- Os dois últimos passos são de aviso e de reparo: se falham, o replay fica.
+    BEGIN
+        v_inativos := d6b.verificar_acompanhamentos_inativos();
+        v_republicadas := d6b.republicar_saidas_conclusao_pendentes();
+    EXCEPTION WHEN OTHERS OR assert_failure THEN
+        PERFORM core.registrar('erro', 'Falha na inicialização da D-6b',
+                               jsonb_build_object('colonia', 'D-6b', 'erro', SQLERRM));
+    END;
 
     v_balanco := jsonb_build_object('eventos_tratados', v_replay,
                                     'acompanhamentos_inativos', v_inativos,

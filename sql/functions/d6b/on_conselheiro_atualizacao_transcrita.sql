@@ -30,10 +30,12 @@ BEGIN
     END IF;
     IF v_atualizacao.conteudo_estruturado ->> 'transcricao_status' IS DISTINCT FROM 'aguardando' THEN
         RETURN d6b.descartar(p_evento, 'aviso', 'A atualização não aguarda transcrição',
-                             jsonb_build_object('atualizacao_id', v_atualizacao.id));
+                             jsonb_build_object('atualizacao_id', v_atualizacao.id,
+                                                'demanda_id', v_atualizacao.demanda_id,
+                                                'acompanhamento_id', v_atualizacao.acompanhamento_id));
     END IF;
 
-    v_sucesso := (v_payload ->> 'sucesso')::boolean AND coalesce(v_payload ->> 'texto_transcrito', '') <> '';
+    v_sucesso := (v_payload ->> 'sucesso')::boolean AND coalesce(btrim(v_payload ->> 'texto_transcrito'), '') <> '';
     v_atualizacao := d6b.aplicar_transcricao(v_atualizacao, v_payload, v_sucesso);
     IF d6b.conclui(to_jsonb(v_atualizacao)) THEN
         PERFORM d6b.aplicar_transcricao_da_conclusao(v_atualizacao, v_sucesso);
@@ -81,11 +83,12 @@ RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    IF p_sucesso THEN
-        UPDATE d6b.acompanhamentos AS a
-           SET texto_resumo_final = p_atualizacao.texto_estruturado
-         WHERE a.id = p_atualizacao.acompanhamento_id;
-    END IF;
+    UPDATE d6b.acompanhamentos AS a
+       SET texto_resumo_final = CASE
+                                    WHEN p_sucesso THEN p_atualizacao.texto_estruturado
+                                    ELSE 'Conclusão relatada em áudio; a transcrição não foi possível.'
+                                END
+     WHERE a.id = p_atualizacao.acompanhamento_id;
     UPDATE d6b.publicacoes_pendentes AS p
        SET proxima_tentativa = clock_timestamp()
      WHERE p.atualizacao_id = p_atualizacao.id;

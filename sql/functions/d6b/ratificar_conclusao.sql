@@ -25,13 +25,23 @@ BEGIN
         RAISE EXCEPTION 'Apenas o conselheiro do acompanhamento pode ratificar' USING ERRCODE = 'FM403';
     END IF;
 
+    IF EXISTS (SELECT FROM core.dlq AS d
+                WHERE d.colonia = 'D-6b'
+                  AND d.chave = p_demanda_id::text
+                  AND d.especie = 'evento'
+                  AND d.estado IN ('pendente', 'em_espera')) THEN
+        -- Concluir agora faria o relato que espera chegar a um ciclo encerrado.
+        RAISE EXCEPTION 'Há um relato desta demanda por processar; tente de novo mais tarde' USING ERRCODE = 'FM409';
+    END IF;
+
     v_causa := d6b.confirmacao_pendente(p_demanda_id);
     v_atualizacao := d6b.inserir_atualizacao_de_sistema(
         v_acompanhamento, 'O conselheiro ratificou a conclusão confirmada pela comunidade.',
         '{"novo_status": "concluido"}', v_event_id, v_causa.correlacao_id, v_agora);
     v_acompanhamento := d6b.contar_atualizacao(v_acompanhamento, v_event_id, v_agora, true);
     v_saidas := d6b.concluir_demanda(v_acompanhamento, v_atualizacao, v_event_id, v_agora, v_causa.correlacao_id);
-    PERFORM d6b.publicar_conclusao(v_causa, v_acompanhamento.id, v_saidas);
+    -- A confirmação é antiga: o que a demanda tenha em aberto na DLQ, ainda que posterior, sai antes.
+    PERFORM d6b.publicar_conclusao(v_causa, v_acompanhamento.id, v_saidas, core.obter_maior_sequence());
     PERFORM d6b.registrar_conclusao_social(p_demanda_id, (v_saidas -> 0 ->> 'event_id')::uuid, v_agora);
     RETURN jsonb_build_object('demanda_id', p_demanda_id, 'status', 'concluida');
 END
@@ -39,7 +49,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.ratificar_conclusao(uuid, uuid) IS
 'Ratifica a conclusão coletiva pendente e conclui a demanda: {demanda_id, status: concluida}.
-Erros: FM404 sem acompanhamento ativo; FM409 sem pendência; FM403 outro cidadão que não o conselheiro.
+Erros: FM404 sem acompanhamento ativo; FM409 sem pendência, ou com relato à espera na DLQ; FM403 outro cidadão que não o conselheiro.
 Fonte: D-6b 3.16, E16, E17.';
 
 CREATE OR REPLACE FUNCTION d6b.confirmacao_pendente(p_demanda_id uuid)

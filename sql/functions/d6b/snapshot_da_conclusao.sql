@@ -35,18 +35,20 @@ $$;
 COMMENT ON FUNCTION d6b.marcar_publicadas(uuid, jsonb) IS
 'Marca no snapshot as saídas dadas como publicadas e desliga a pendência quando não sobra nenhuma. Fonte: E04.';
 
-CREATE OR REPLACE FUNCTION d6b.publicar_conclusao(p_causa core.event_log, p_acompanhamento_id uuid, p_saidas jsonb)
+CREATE OR REPLACE FUNCTION d6b.publicar_conclusao(
+    p_causa core.event_log, p_acompanhamento_id uuid, p_saidas jsonb, p_ate bigint DEFAULT NULL
+)
 RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    IF core._publicar_saidas(p_causa, 'D-6b', p_saidas) THEN
+    IF core._publicar_saidas(p_causa, 'D-6b', p_saidas, p_ate) THEN
         PERFORM d6b.marcar_publicadas(p_acompanhamento_id, p_saidas);
     END IF;
 END
 $$;
 
-COMMENT ON FUNCTION d6b.publicar_conclusao(core.event_log, uuid, jsonb) IS
+COMMENT ON FUNCTION d6b.publicar_conclusao(core.event_log, uuid, jsonb, bigint) IS
 'Publica saídas de uma conclusão e, se todas saíram, marca-as no snapshot; senão ele fica pendente para a varredura.
 Fonte: D-6b 3.10, regra 5.';
 
@@ -69,3 +71,18 @@ $$;
 
 COMMENT ON FUNCTION d6b.causa_da_conclusao(d6b.atualizacoes) IS
 'O evento que causou a conclusão: o que registrou a atualização ou, na ratificação, demanda.conclusao_confirmada. E17.';
+
+CREATE OR REPLACE FUNCTION d6b.marcar_descartada(p_dlq core.dlq)
+RETURNS void
+LANGUAGE sql
+AS $$
+    -- A varredura não há de publicar, depois e fora de ordem, o que um operador mandou não publicar.
+    SELECT d6b.marcar_publicadas(a.id, jsonb_build_array(p_dlq.saida))
+      FROM d6b.acompanhamentos AS a
+     WHERE p_dlq.especie = 'saida'
+       AND a.demanda_id::text = p_dlq.chave
+       AND a.saidas_conclusao @> jsonb_build_array(jsonb_build_object('event_id', p_dlq.saida -> 'event_id'))
+$$;
+
+COMMENT ON FUNCTION d6b.marcar_descartada(core.dlq) IS
+'Tira da varredura a saída de conclusão que um operador descartou na DLQ. Fonte: regra 4.';

@@ -11,6 +11,7 @@ DECLARE
     v       d6b.acompanhamentos;
     v_total int := 0;
 BEGIN
+    PERFORM core.exigir_hora(p_agora);
     FOR v IN
         SELECT a.*
           FROM d6b.acompanhamentos AS a
@@ -32,6 +33,6 @@ $$;
 
 COMMENT ON FUNCTION d6b.verificar_acompanhamentos_inativos(timestamptz) IS
 'Registra um aviso por acompanhamento sem início há mais de 7 dias (parâmetro dias_limite_acompanhamento_inativo) e
-devolve quantos. Fonte: D-6b 4.4.';
+devolve quantos. Erros: FM422 hora nula ou infinita. Fonte: D-6b 4.4.';
 
 GRANT EXECUTE ON FUNCTION d6b.verificar_acompanhamentos_inativos(timestamptz) TO formigueiro_app, formigueiro_dba;

@@ -15,6 +15,7 @@ DECLARE
     v_falhas   int := 0;
     v_balanco  jsonb;
 BEGIN
+    PERFORM core.exigir_hora(p_agora);
     WITH alvo AS MATERIALIZED (
         SELECT p.id
           FROM d6b.prazos AS p
@@ -57,7 +58,8 @@ $$;
 COMMENT ON FUNCTION d6b.verificar_prazos_proximos(timestamptz) IS
 'Publica conselheiro.prazo_próximo dos prazos vigentes a até 3 dias (parâmetro dias_antecedencia_alerta_prazo, dias UTC)
 e marca vencido o que passou ou é de ciclo encerrado. Devolve {alertas_enviados, prazos_vencidos, falhas}; um alerta que
-não pôde sair fica na DLQ e não detém os outros. Pode rodar em várias sessões. Fonte: D-6b 3.12, E10, regra 9.';
+não pôde sair fica na DLQ e não detém os outros. Pode rodar em várias sessões. Erros: FM422 hora nula ou infinita.
+Fonte: D-6b 3.12, E10, regra 9.';
 
 CREATE OR REPLACE FUNCTION d6b.alertar_prazo(p_prazo d6b.prazos, p_agora timestamptz)
 RETURNS boolean
@@ -81,7 +83,7 @@ BEGIN
                            'prazo_id', p_prazo.id,
                            'data_estimada', to_char(p_prazo.data_estimada, 'YYYY-MM-DD'),
                            'dias_restantes', p_prazo.data_estimada - (p_agora AT TIME ZONE 'UTC')::date,
-                           'descricao_prazo', coalesce(p_prazo.descricao, ''),
+                           'descricao_prazo', coalesce(core.mascarar_identificadores(p_prazo.descricao), ''),
                            'timestamp', core.iso(p_agora)),
         p_prazo.demanda_id,
         core.uuid_derivado('conselheiro.prazo_próximo', p_prazo.id::text))));

@@ -58,7 +58,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION d8.reposicionar(text, bigint) IS
-'Recua ou adianta um cursor da D-8; ver core.reposicionar. Erros: FM404, FM422.';
+'Recua um cursor da D-8; ver core.reposicionar. Erros: FM404, FM422.';
 
 CREATE OR REPLACE FUNCTION d8.semear_cursores()
 RETURNS void
@@ -78,13 +78,32 @@ LANGUAGE sql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT core._reprocessar('D-8', p_event_id)
+    SELECT CASE
+               WHEN EXISTS (SELECT FROM d8.processed_events AS p
+                             WHERE p.event_id = p_event_id
+                               AND p.resultado = 'processado')
+               THEN 'duplicado'
+               ELSE core._reprocessar('D-8', p_event_id)
+           END
 $$;
 
 COMMENT ON FUNCTION d8.reprocessar(uuid) IS
 'Ver core.reprocessar. Erros: FM404, FM409.';
 
-GRANT EXECUTE ON FUNCTION d8.processar_pendentes(int), d8.reservar_lote(), d8.tentar_dlq(bigint)
+CREATE OR REPLACE FUNCTION d8.cursores()
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT jsonb_object_agg(o.tipo_evento, o.last_sequence) FROM d8.consumer_offset AS o
+$$;
+
+COMMENT ON FUNCTION d8.cursores() IS
+'Os cursores da colônia: {tipo: último número que seu tipo já passou}.';
+
+GRANT EXECUTE ON FUNCTION d8.processar_pendentes(int), d8.reservar_lote(), d8.tentar_dlq(bigint), d8.cursores()
    TO formigueiro_app, formigueiro_dba;
 GRANT EXECUTE ON FUNCTION d8.descartar_dlq(bigint, text), d8.reposicionar(text, bigint), d8.reprocessar(uuid)
    TO formigueiro_dba;

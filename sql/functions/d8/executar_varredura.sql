@@ -29,8 +29,9 @@ DECLARE
     v_erro        text;
     v_sqlstate    text;
 BEGIN
-    IF p_agora IS NULL OR p_lote IS NULL OR p_lote < 1 THEN
-        RAISE EXCEPTION 'A varredura precisa de uma hora e de um lote de pelo menos 1 projeto.' USING ERRCODE = 'FM422';
+    PERFORM core.exigir_hora(p_agora);
+    IF p_lote IS NULL OR p_lote < 1 THEN
+        RAISE EXCEPTION 'O campo lote deve ser de pelo menos 1 projeto.' USING ERRCODE = 'FM422';
     END IF;
 
     LOOP
@@ -86,7 +87,7 @@ COMMENT ON PROCEDURE d8.executar_varredura(timestamptz, int) IS
 'Gera a demanda de manutenção de cada projeto ativo com proximo_ciclo até p_agora, ou encerra o projeto que passou da
 vida útil; p_lote projetos por transação. Um projeto parado por vários intervalos gera uma vez só. Pode rodar em várias
 sessões ao mesmo tempo, e acaba por si antes de metade do statement_timeout; o que não pôde ser gerado fica em
-core.ocorrencias. Não pode ser chamada dentro de uma transação. Erros: FM422 argumento nulo ou lote menor que 1.
+core.ocorrencias. Não pode ser chamada dentro de uma transação. Erros: FM422 hora nula ou infinita, ou lote menor que 1.
 Fonte: D-8 4.3 e 4.8, E21, E27, regra 9.';
 
 GRANT EXECUTE ON PROCEDURE d8.executar_varredura(timestamptz, int) TO formigueiro_app, formigueiro_dba;

@@ -61,9 +61,9 @@ BEGIN
                id, demanda_original_id, categoria, subcategoria, localizacao, uc_id, plano_manutencao, profundidade,
                dossie_original, proximo_ciclo, ciclo_atual, status, event_id_origem, event_id_ultima_alteracao,
                criado_em, atualizado_em)
-    VALUES (core.uuid_derivado('d8.projeto', v_payload ->> 'demanda_id'),
+    VALUES (core.uuid_derivado('d8.projeto', lower(v_payload ->> 'demanda_id')),
             (v_payload ->> 'demanda_id')::uuid,
-            btrim(d8.categoria(v_payload) #>> '{}'),
+            d8.uma_linha(d8.categoria(v_payload), 100),
             d8.uma_linha(v_payload -> 'subcategoria', 100),
             d8.localizacao(v_payload -> 'localizacao'),
             (v_payload ->> 'unidade_civica_id')::uuid,

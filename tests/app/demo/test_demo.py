@@ -1,10 +1,14 @@
 """A demonstração toca a cidade inteira e reconhece quando ela acaba mal."""
 
+from uuid import UUID
+
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from app.banco.erros import ErroBanco
 from app.demo.demo import tocar
 from app.pecas.denylist import Denylist
+from tests.apoio.rede import Rede
 
 
 def test_a_cidade_acaba_como_devia(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,3 +23,10 @@ def test_um_desfecho_errado_e_apontado(dsn: str, capsys: pytest.CaptureFixture[s
     """Sem a palavra na denylist, o relato ofensivo sai limpo."""
     assert tocar(dsn, make_conninfo(dsn, user="formigueiro_app"), Denylist.de_texto("outra")) == 1
     assert "ERRADO  o relato ofensivo saiu marcado como suspeito" in capsys.readouterr().out
+
+
+def test_banco_com_eventos_e_recusado_sem_mexer_em_nada(dsn: str, rede: Rede) -> None:
+    rede.sortear(UUID(int=1), UUID(int=11))
+    with pytest.raises(ErroBanco, match="já tem eventos"):
+        tocar(dsn, make_conninfo(dsn, user="formigueiro_app"), Denylist.de_texto("idiota"))
+    assert len(rede.eventos()) == 1

@@ -80,6 +80,16 @@ def test_texto_com_termo_da_denylist_sai_na_1_2_0_e_fora_do_resumo(trabalho: Tra
     assert resumo["fontes"] == []
 
 
+def test_termo_da_denylist_no_conteudo_tambem_e_suspeito(trabalho: Trabalho) -> None:
+    """A descrição e o caminho, que são públicos, saem do conteúdo."""
+    conteudo: dict[str, object] = {"orgao_envolvido": "Enel", "descricao_entrave": "o idiota não veio"}
+    trabalho.rede.atualizar(DEMANDA, ANA, "entrave_registrado", conteudo, texto="Sem novidade.")
+    trabalho.esvaziar()
+    (publicada,) = trabalho.rede.eventos(PUBLICADA)
+    assert (publicada["versao_schema"], publicada["payload"]["termos_suspeitos"]) == ("1.2.0", ["idiota"])
+    assert "idiota" not in trabalho.payloads(RESUMO)[0]["resumo"]
+
+
 def test_texto_transcrito_limpo_sai_na_1_1_0_com_a_marca_automatica(trabalho: Trabalho) -> None:
     audio = trabalho.rede.atualizar(DEMANDA, ANA, texto="", audio_object_key="cidadaos/11/a.ogg")
     trabalho.rede.publicar(
