@@ -18,6 +18,10 @@ from tests.apoio.espera import ate
 from tests.apoio.servidor import cluster_de_teste, pasta_de_cluster
 
 NINGUEM = 65534
+RAIZ_DO_SISTEMA = os.geteuid() == 0
+
+# Só root cria um diretório de outro usuário.
+INTRUSOS = ["ligação simbólica", *(["outro usuário"] if RAIZ_DO_SISTEMA else [])]
 
 
 @pytest.fixture
@@ -156,13 +160,11 @@ def test_espera_os_filhos_de_um_servidor_morto_e_diz_quais_sao(pasta: Path, monk
             orfao.wait()
 
 
-@pytest.mark.parametrize("intruso", ["outro usuário", "ligação simbólica"])
+@pytest.mark.parametrize("intruso", INTRUSOS)
 def test_recusa_um_soquete_que_nao_e_seu(intruso: str, pasta: Path) -> None:
     cluster = cluster_de_teste(pasta)
     soquete = cluster.endereco.soquete
     if intruso == "outro usuário":
-        if os.geteuid() != 0:
-            pytest.skip("só root cria um diretório de outro usuário")
         soquete.mkdir()
         os.chown(soquete, NINGUEM, NINGUEM)
     else:
@@ -174,23 +176,24 @@ def test_recusa_um_soquete_que_nao_e_seu(intruso: str, pasta: Path) -> None:
         soquete.unlink() if soquete.is_symlink() else soquete.rmdir()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="quem não é root já roda os outros testes como usuário comum")
 def test_um_usuario_comum_liga_e_desliga_o_seu(pasta: Path) -> None:
-    """Num filho que deixa de ser root com tudo já importado: o clone pode estar numa pasta que só root atravessa."""
-    os.chown(pasta, NINGUEM, NINGUEM)
+    """Num filho que, se é root, deixa de ser com tudo já importado: só root talvez atravesse a pasta do clone."""
+    dono = NINGUEM if RAIZ_DO_SISTEMA else os.geteuid()
+    os.chown(pasta, dono, -1)
     filho = os.fork()
     if filho == 0:
         codigo = 1
         try:
-            os.setgroups([])
-            os.setgid(NINGUEM)
-            os.setuid(NINGUEM)
+            if RAIZ_DO_SISTEMA:
+                os.setgroups([])
+                os.setgid(dono)
+                os.setuid(dono)
             with cluster_de_teste(pasta) as cluster:
                 codigo = 0 if _perguntar(cluster, "SELECT 1") == 1 else 1
         finally:
             os._exit(codigo)
     assert os.waitstatus_to_exitcode(os.waitpid(filho, 0)[1]) == 0
-    assert (pasta / "pg").stat().st_uid == NINGUEM
+    assert (pasta / "pg").stat().st_uid == dono
     assert postmaster.ler(pasta / "pg") is None
 
 

@@ -8,6 +8,7 @@ import psycopg
 
 SUGERIR = "/d6b/sugerir-estruturacao"
 ACOMPANHAMENTO = "/d6b/conselheiros/me/acompanhamento"
+PENDENCIA = '{"conclusao_id": "c1", "total_conclusoes": 5, "data": "2026-11-01T00:00:00.000Z"}'
 
 
 def ratificar(demanda: object) -> str:
@@ -49,3 +50,18 @@ def abrir_acompanhamento(bd: psycopg.Connection[Any], conselheiro: UUID, pendenc
         [demanda, conselheiro, pendencia],
     )
     return demanda
+
+
+def confirmar(bd: psycopg.Connection[Any], demanda: UUID) -> None:
+    """A comunidade confirma a conclusão: pelo barramento, como a D-12 faria."""
+    bd.execute(
+        """
+        SELECT core.publicar('demanda.conclusao_confirmada',
+                             jsonb_build_object('demanda_id', %s::text, 'conclusao_id', gen_random_uuid(),
+                                                'data_conclusao', core.iso(core.agora()), 'total_conclusoes', 5,
+                                                'ratificacao_necessaria', true),
+                             'D-12')
+        """,
+        [str(demanda)],
+    )
+    bd.execute("CALL core.despachar()")

@@ -9,33 +9,19 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from tests.app.http.apoio import abrir_acompanhamento, problema, ratificar
+from tests.apoio.falhas import vencer_tentativas
+from tests.apoio.rede import Rede
+from tests.app.http.apoio import PENDENCIA, abrir_acompanhamento, confirmar, problema, ratificar
 
 V1 = "2f1b0f54-cd1e-11f0-8de9-0242ac120002"
 V4 = "5f0c7c0e-6a3e-4f3b-9a44-5f6f2f1a9b10"
-PENDENCIA = '{"conclusao_id": "c1", "total_conclusoes": 5, "data": "2026-11-01T00:00:00.000Z"}'
-
-
-def _confirmar(bd: psycopg.Connection[Any], demanda: UUID) -> None:
-    """A comunidade confirma a conclusão: pelo barramento, como a D-12 faria."""
-    bd.execute(
-        """
-        SELECT core.publicar('demanda.conclusao_confirmada',
-                             jsonb_build_object('demanda_id', %s::text, 'conclusao_id', gen_random_uuid(),
-                                                'data_conclusao', core.iso(core.agora()), 'total_conclusoes', 5,
-                                                'ratificacao_necessaria', true),
-                             'D-12')
-        """,
-        [str(demanda)],
-    )
-    bd.execute("CALL core.despachar()")
 
 
 def test_o_conselheiro_ratifica_e_a_demanda_conclui(
     cliente: TestClient[Litestar], cabecalhos: dict[str, str], cidadao: UUID, bd: psycopg.Connection[Any]
 ) -> None:
     demanda = abrir_acompanhamento(bd, cidadao)
-    _confirmar(bd, demanda)
+    confirmar(bd, demanda)
     resposta = cliente.post(ratificar(demanda), headers=cabecalhos)
     assert resposta.status_code == 201, resposta.text
     assert resposta.json() == {"demanda_id": str(demanda), "status": "concluida"}
@@ -54,6 +40,29 @@ def test_sem_pendencia_e_409(
 ) -> None:
     corpo = problema(cliente.post(ratificar(abrir_acompanhamento(bd, cidadao)), headers=cabecalhos), 409)
     assert corpo["detail"] == "Demanda sem pendência de conclusão"
+
+
+def test_com_relato_por_processar_e_409_ate_que_ele_passe(
+    cliente: TestClient[Litestar], cabecalhos: dict[str, str], cidadao: UUID, bd: psycopg.Connection[Any]
+) -> None:
+    rede, demanda = Rede(bd), uuid4()
+    rede.sortear(demanda, cidadao)
+    confirmar(bd, demanda)
+    bd.execute(
+        """
+        CREATE FUNCTION d6b.veneno() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'veneno'; END $$;
+        CREATE TRIGGER veneno BEFORE INSERT ON d6b.atualizacoes FOR EACH ROW EXECUTE FUNCTION d6b.veneno()
+        """
+    )
+    rede.atualizar(demanda, cidadao)
+    rede.despachar()
+    corpo = problema(cliente.post(ratificar(demanda), headers=cabecalhos), 409)
+    assert corpo["detail"] == "Há um relato desta demanda por processar; tente de novo mais tarde"
+
+    bd.execute("DROP TRIGGER veneno ON d6b.atualizacoes")
+    vencer_tentativas(bd)
+    rede.despachar()
+    assert cliente.post(ratificar(demanda), headers=cabecalhos).status_code == 201
 
 
 def test_outro_cidadao_e_403(
