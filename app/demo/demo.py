@@ -27,6 +27,8 @@ def tocar(dsn_admin: str, dsn_app: str, denylist: Denylist) -> int:
     """
     peca = roteiro.ler(EXEMPLOS / "cidade.jsonl")
     with psycopg.connect(dsn_admin, autocommit=True) as admin:
+        if admin.execute("SELECT FROM core.relogio WHERE simulacao").fetchone() is None:
+            raise ErroBanco("a demonstração só toca num banco de simulação, como o embutido")
         if not vazio(admin):
             raise ErroBanco("o banco já tem eventos: a demonstração só toca num banco vazio")
         _autorizar_produtores(admin)

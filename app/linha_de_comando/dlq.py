@@ -22,13 +22,20 @@ def registrar(comandos: "_SubParsersAction[Any]") -> None:
     acao.set_defaults(executar=listar)
 
     acao = acoes.add_parser("reprocessar", help="tenta de novo, agora, uma entrada pendente")
-    acao.add_argument("id", type=int, metavar="ID")
+    acao.add_argument("id", type=_id, metavar="ID")
     acao.set_defaults(executar=reprocessar)
 
     acao = acoes.add_parser("descartar", help="encerra uma entrada sem tratá-la; as que esperam por ela voltam a andar")
-    acao.add_argument("id", type=int, metavar="ID")
+    acao.add_argument("id", type=_id, metavar="ID")
     acao.add_argument("--motivo", required=True, help="por que não será tratada; fica registrado")
     acao.set_defaults(executar=descartar)
+
+
+def _id(texto: str) -> int:
+    numero = int(texto)
+    if not 0 < numero < 2**63:
+        raise ValueError(texto)
+    return numero
 
 
 def listar(ajustes: Ajustes, opcoes: Namespace) -> int:

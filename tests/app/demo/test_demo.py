@@ -30,3 +30,10 @@ def test_banco_com_eventos_e_recusado_sem_mexer_em_nada(dsn: str, rede: Rede) ->
     with pytest.raises(ErroBanco, match="já tem eventos"):
         tocar(dsn, make_conninfo(dsn, user="formigueiro_app"), Denylist.de_texto("idiota"))
     assert len(rede.eventos()) == 1
+
+
+def test_banco_que_nao_e_de_simulacao_e_recusado_sem_mexer_em_nada(dsn: str, rede: Rede) -> None:
+    rede.bd.execute("UPDATE core.relogio SET quando = NULL, simulacao = false")
+    with pytest.raises(ErroBanco, match="banco de simulação"):
+        tocar(dsn, make_conninfo(dsn, user="formigueiro_app"), Denylist.de_texto("idiota"))
+    assert rede.um("SELECT count(*) FROM core.produtores") == 0
