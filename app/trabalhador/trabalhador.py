@@ -2,6 +2,11 @@
 
 Vários processos podem rodar um; lidera quem segura a trava consultiva de líder, que o servidor solta quando a sessão
 morre. O líder dorme segurando a trava do sono (regra 7): quem publica a acha tomada e o acorda por NOTIFY.
+
+Onde o NOTIFY não chega, como atrás de um pool de transações, uma trava de sessão também não serve: ficaria com uma
+sessão do pool, e não com o processo. Ali não há líder nem sono: cada trabalhador olha o banco de tempos em tempos, o
+que é seguro, pois despacho, textos e agenda se reservam no banco. Os limites de tempo, também de sessão, são ali os que
+o papel ou o pool tiver; o prazo do lado de cá vale sempre.
 """
 
 import asyncio
@@ -15,10 +20,19 @@ from psycopg import AsyncConnection
 
 from app.pecas.denylist import Denylist
 from app.trabalhador import agenda
+from app.trabalhador.conexao import (
+    LIMITE_DO_COMANDO_S,
+    PRAZO_DA_RESPOSTA_S,
+    abrir,
+    limitar,
+    prazo,
+    recebe_avisos,
+)
 from app.trabalhador.publicador import publicar_pendentes
 
 TRAVA_DE_LIDER = 7031002
 SONO_MAXIMO_S = 20.0
+PULSO_S = 5.0
 ESPERA_DE_LIDER_S = 2.0
 RECUO_MINIMO_S = 0.005
 RECUO_MAXIMO_S = 1.0
@@ -35,11 +49,22 @@ async def esvaziar(conexao: AsyncConnection[Any], denylist: Denylist) -> None:
 async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
     """Trabalha até `parar`. Uma conexão perdida é refeita, com recuo; nada se perde, pois tudo se lê de novo."""
     recuo = RECUO_MINIMO_S
+    disse = False
     while not parar.is_set():
         try:
-            async with await AsyncConnection.connect(dsn, autocommit=True) as conexao:
+            async with await abrir(dsn) as conexao:
+                avisos = await recebe_avisos(conexao, dsn)
                 recuo = RECUO_MINIMO_S
-                await _liderar(conexao, denylist, parar)
+                if avisos:
+                    await limitar(conexao)
+                    await _liderar(conexao, denylist, parar)
+                    continue
+                if not disse:
+                    _log.warning("avisos do banco não chegam (um pool de transações?); o trabalhador olha o banco")
+                    disse = True
+                conexao.prepare_threshold = None  # um comando preparado é da sessão, e a do pool muda
+                await _iniciar(conexao)
+                await _laco(conexao, denylist, parar, avisos=False)
         except psycopg.OperationalError as erro:
             recuo = min(max(recuo * 2, 0.1), 10.0)
             _log.warning("conexão do trabalhador perdida; nova tentativa", espera_s=recuo, erro=str(erro).strip())
@@ -52,30 +77,45 @@ async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asy
             _log.info("trabalhador na liderança")
             await conexao.execute("LISTEN formigueiro")
             await _iniciar(conexao)
-            await _laco(conexao, denylist, parar)
+            await _laco(conexao, denylist, parar, avisos=True)
             return
         await _esperar(parar, ESPERA_DE_LIDER_S)
 
 
 async def _iniciar(conexao: AsyncConnection[Any]) -> None:
     """O protocolo de inicialização das colônias (D-6b 4.3, D-8 4.5), depois de posto o atraso em dia, em lotes."""
-    await conexao.execute("CALL core.despachar()")
+    relogio = asyncio.get_running_loop().time
+    esvaziou = False
+    while not esvaziou:
+        inicio = relogio()
+        try:
+            await conexao.execute("CALL core.despachar()")
+        except psycopg.errors.QueryCanceled as erro:
+            _dizer_que_passou_do_tempo(erro)
+            continue
+        # O despacho acaba por si na metade do statement_timeout: se acabou antes, não ficou atraso.
+        esvaziou = relogio() - inicio < LIMITE_DO_COMANDO_S / 2
     await conexao.execute("SELECT d6b.iniciar(), d8.iniciar()")
 
 
-async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event) -> None:
+async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, avisos: bool) -> None:
     recuo = RECUO_MINIMO_S
     while not parar.is_set():
-        await agenda.cumprir(conexao)
-        if await _passo(conexao, denylist):
-            recuo = RECUO_MINIMO_S
-            continue
-        dormiu = await _dormir(conexao, parar)
-        if dormiu:
+        try:
+            await agenda.cumprir(conexao)
+            houve = await _passo(conexao, denylist)
+        except psycopg.errors.QueryCanceled as erro:
+            _dizer_que_passou_do_tempo(erro)
+            continue  # o lote morto será tratado evento a evento (regra 4)
+        if houve or (avisos and await _dormir(conexao, parar)):
             recuo = RECUO_MINIMO_S
         else:
             await _esperar(parar, recuo)
             recuo = min(recuo * 2, RECUO_MAXIMO_S)
+
+
+def _dizer_que_passou_do_tempo(erro: psycopg.Error) -> None:
+    _log.error("comando do trabalhador passou do tempo", erro=str(erro).strip())
 
 
 async def _passo(conexao: AsyncConnection[Any], denylist: Denylist) -> bool:
@@ -110,10 +150,17 @@ async def _ate_o_proximo_trabalho(conexao: AsyncConnection[Any]) -> float:
     return (min(horas) - datetime.now(UTC)).total_seconds()
 
 
-async def _aguardar_aviso(conexao: AsyncConnection[Any], parar: asyncio.Event, prazo: float) -> None:
-    async def aviso() -> None:
-        async for _ in conexao.notifies(timeout=prazo, stop_after=1):
-            pass
+async def _aguardar_aviso(conexao: AsyncConnection[Any], parar: asyncio.Event, segundos: float) -> None:
+    """Espera um aviso, `parar` ou o tempo; a cada pulso, confere que o servidor ainda responde."""
+    relogio = asyncio.get_running_loop().time
+    fim = relogio() + segundos
+    while (resta := fim - relogio()) > 0 and not await _avisado(conexao, parar, min(resta, PULSO_S)):
+        await _um(conexao, "SELECT 1")
+
+
+async def _avisado(conexao: AsyncConnection[Any], parar: asyncio.Event, segundos: float) -> bool:
+    async def aviso() -> bool:
+        return bool([True async for _ in conexao.notifies(timeout=segundos, stop_after=1)])
 
     espera = asyncio.create_task(aviso())
     fim = asyncio.create_task(parar.wait())
@@ -122,8 +169,7 @@ async def _aguardar_aviso(conexao: AsyncConnection[Any], parar: asyncio.Event, p
         tarefa.cancel()
         with suppress(asyncio.CancelledError):
             await tarefa
-    if espera.done() and not espera.cancelled():
-        espera.result()
+    return parar.is_set() or espera.result()
 
 
 async def _esperar(parar: asyncio.Event, segundos: float) -> None:
@@ -132,5 +178,7 @@ async def _esperar(parar: asyncio.Event, segundos: float) -> None:
 
 
 async def _um(conexao: AsyncConnection[Any], consulta: str, *valores: object) -> Any:
-    linha = await (await conexao.execute(consulta, valores)).fetchone()
+    """O único valor de uma consulta breve: a que não responde logo não responderá."""
+    with prazo(conexao, PRAZO_DA_RESPOSTA_S):
+        linha = await (await conexao.execute(consulta, valores)).fetchone()
     return linha[0] if linha else None
