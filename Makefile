@@ -34,7 +34,9 @@ check: preparar
 	@$(PY) -m ops.conferir_compose
 
 bench: preparar
-	@for medida in bench/*.py; do $(PY) -m "bench.$$(basename "$$medida" .py)" || exit 1; done
+	@PYTHON="$(PYTHON)" sh ops/preparar.sh bench
+	@for medida in $$(grep -l '^if __name__' bench/*.py); do \
+		echo "== $$medida"; $(PY) -m "bench.$$(basename "$$medida" .py)" || exit 1; done
 
 travar: preparar
 	@$(PY) -m ops.travar

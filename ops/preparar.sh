@@ -1,5 +1,6 @@
 #!/bin/sh
 # Prepara o ambiente virtual .venv com as versões travadas; se já está em dia, nada faz.
+# Com `bench`, acrescenta a ele o extra das medições, que elas dispensam se não houver de onde o baixar.
 set -eu
 cd "$(dirname "$0")/.."
 umask 022  # como root, o servidor embutido roda com outro usuário, que precisa ler seus programas
@@ -12,6 +13,16 @@ morrer() {
 serve() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 }
+
+if [ "${1:-}" = bench ]; then
+    extra=$(.venv/bin/python -c 'import tomllib
+with open("pyproject.toml", "rb") as projeto:
+    print(*tomllib.load(projeto)["project"]["optional-dependencies"]["bench"])')
+    # shellcheck disable=SC2086  # um pedido por palavra
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -c requirements.lock $extra 2>.venv/pip-bench.log ||
+        echo "formigueiro: sem o extra bench ($extra): $(tail -n 1 .venv/pip-bench.log)" >&2
+    exit 0
+fi
 
 # O que está instalado, pela cópia que fica no ambiente depois de tudo dar certo.
 if cat requirements.lock requirements-dev.lock | cmp -s - .venv/travado && serve .venv/bin/python; then
