@@ -7,6 +7,7 @@ from app.pecas.frases import fins_de_frase
 from app.pecas.identificadores.marcas import MAIOR_MARCA, MARCA
 
 _RETICENCIAS = "…"
+_ESPACOS = re.compile(r"\s+")
 # Um espaço que não vem logo depois de um número: nem «11 90123-4567» se corta no meio, nem «123456 do
 # protocolo» perde o que diz que ele é público.
 _FRONTEIRA = re.compile(r"(?<![\d\s])(?<!\d[^\w\s])(?<!\d d[ao])(?<!\d d[ao]s)(?<!\d, d[ao])(?<!\d, d[ao]s)\s+")
@@ -15,12 +16,8 @@ _ATE_A_ULTIMA_LETRA = re.compile(r"\D*[^\W\d_]")
 
 def _recuar(texto: str, corte: int) -> int:
     """O corte mais próximo, para trás, que não parte palavra nem número; 0 se não há."""
-    ultimo = 0
-    for m in _FRONTEIRA.finditer(texto, 0, corte + 2):
-        if m.start() > corte:
-            break
-        ultimo = m.start()
-    return ultimo
+    espacos = [m.start() for m in _ESPACOS.finditer(texto, 0, corte + 2) if m.start() <= corte]
+    return next((inicio for inicio in reversed(espacos) if _FRONTEIRA.match(texto, inicio)), 0)
 
 
 def _fora_de_marca(texto: str, corte: int) -> int:
