@@ -35,7 +35,7 @@ BEGIN
         WHEN 'pattern' THEN
             RETURN format('%s ~ %L COLLATE "C"', v_texto, v_argumento #>> '{}');
         WHEN 'format' THEN
-            RETURN format('core.%I(%s)', core._conferidor_do_formato(v_argumento #>> '{}'), v_texto);
+            RETURN core._condicao_do_formato(v_argumento #>> '{}', v_valor, v_texto);
 
         WHEN 'type' THEN
             RETURN CASE
@@ -94,22 +94,23 @@ $$;
 COMMENT ON FUNCTION core._tipo_da_palavra(text) IS
 'Tipo de valor a que a palavra-chave se aplica (os outros a ignoram), ou NULL se a todos.';
 
-CREATE OR REPLACE FUNCTION core._conferidor_do_formato(p_formato text)
+CREATE OR REPLACE FUNCTION core._condicao_do_formato(p_formato text, p_valor text DEFAULT '', p_texto text DEFAULT '')
 RETURNS text
 LANGUAGE plpgsql
 IMMUTABLE
 AS $$
 BEGIN
     RETURN CASE p_formato
-               WHEN 'uuid' THEN 'uuid_valido'
-               WHEN 'date' THEN 'data_valida'
-               WHEN 'date-time' THEN 'data_hora_valida'
+               WHEN 'uuid' THEN format('core.uuid_valido(%s)', p_texto)
+               WHEN 'date' THEN format('core.data_valida(%s)', p_texto)
+               WHEN 'date-time' THEN format('core.data_hora_valida(%s, %s)', p_valor, p_texto)
            END;
 END
 $$;
 
-COMMENT ON FUNCTION core._conferidor_do_formato(text) IS
-'Função de core que confere o formato, ou NULL se ele não é um dos três conhecidos.';
+COMMENT ON FUNCTION core._condicao_do_formato(text, text, text) IS
+'Chamada que confere o formato de uma string, dadas as expressões de seu valor e de seu texto; NULL se ele não é um dos
+três conhecidos.';
 
 CREATE OR REPLACE FUNCTION core._literais(p_valores jsonb)
 RETURNS text
