@@ -24,6 +24,9 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('d6b.sorteio/' || v_demanda, 0));
 
     IF d6b.demanda_concluida(v_demanda) THEN
+        INSERT INTO d6b.sorteios_tardios (event_id, demanda_id, conselheiro_id, criado_em)
+        VALUES (p_evento.event_id, v_demanda, v_sorteado, d6b.centesimo(p_evento.publicado_em))
+        ON CONFLICT (event_id) DO NOTHING;
         RETURN d6b.descartar(p_evento, 'erro', 'Sorteio tardio: a demanda já foi concluída');
     END IF;
 

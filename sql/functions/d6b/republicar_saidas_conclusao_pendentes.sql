@@ -25,6 +25,7 @@ BEGIN
             v_total := v_total + 1;
         END IF;
     END LOOP;
+    PERFORM core.marcar_execucao('d6b-saidas-conclusao');
     RETURN v_total;
 END
 $$;

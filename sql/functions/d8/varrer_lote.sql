@@ -201,6 +201,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM core.marcar_execucao('d8-ciclos');
     IF p_encontrados = 0 THEN
         RAISE DEBUG 'Nenhum ciclo de manutenção vencido.';
         RETURN;
@@ -221,7 +222,7 @@ $$;
 
 COMMENT ON FUNCTION d8.relatar_varredura(int, int, int, int, bigint) IS
 'A linha final da varredura, com seus contadores, como ocorrência de nível info; calada se nada estava vencido.
-Fonte: D-8 4.3 e 8.1.';
+Marca o agendamento d8-ciclos como concluído. Fonte: D-8 4.3 e 8.1.';
 
 GRANT EXECUTE ON FUNCTION d8.varrer_lote(timestamptz, timestamptz, uuid, timestamptz, uuid, int),
                           d8.proximos_vencidos(timestamptz, timestamptz, uuid, int),
