@@ -14,6 +14,7 @@ from psycopg.types.json import JsonbLoader
 from psycopg_pool import AsyncConnectionPool, PoolClosed
 
 from app.ajustes import Ajustes
+from app.logs.avisos import ouvir
 
 Conexao = AsyncConnection[tuple[Any, ...]]
 
@@ -99,3 +100,4 @@ class Banco:
 
 async def _configurar(conexao: Conexao) -> None:
     conexao.adapters.register_loader("jsonb", JsonCru)
+    ouvir(conexao)

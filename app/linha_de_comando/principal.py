@@ -11,6 +11,7 @@ from app.ajustes import ErroAjuste, ler
 from app.banco.erros import ErroBanco
 from app.linha_de_comando import demo, dlq, estado, migrar, servir, token, trabalhar
 from app.linha_de_comando.analisador import Analisador
+from app.logs.configuracao import NIVEIS, configurar_logs
 
 FALHOU, AJUSTE, INTERROMPIDO = 1, 2, 130
 COMANDOS = (migrar, servir, trabalhar, demo, estado, dlq, token)
@@ -29,7 +30,9 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     """Roda um comando e devolve o código de saída: 0 bem, 1 falhou, 2 ajuste ou argumento errado."""
     opcoes = _analisador().parse_args(argumentos)
     try:
-        return int(opcoes.executar(ler(), opcoes))
+        ajustes = ler()
+        configurar_logs(NIVEIS[ajustes.formigueiro_log_nivel])
+        return int(opcoes.executar(ajustes, opcoes))
     except ErroAjuste as erro:
         return _dizer(erro, AJUSTE)
     except (ErroBanco, OSError) as erro:

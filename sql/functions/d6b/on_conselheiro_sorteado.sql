@@ -93,6 +93,7 @@ BEGIN
     PERFORM core.registrar('info', 'Acompanhamento reatribuído',
                            jsonb_build_object('colonia', 'D-6b',
                                               'event_id', p_evento.event_id,
+                                              'correlacao_id', p_evento.correlacao_id,
                                               'demanda_id', p_anterior.demanda_id,
                                               'acompanhamento_id', p_anterior.id,
                                               'conselheiro_id', p_anterior.conselheiro_id,

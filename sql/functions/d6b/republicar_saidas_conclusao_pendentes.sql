@@ -62,6 +62,7 @@ EXCEPTION WHEN OTHERS OR assert_failure THEN
     PERFORM core.registrar('erro', 'Falha ao republicar saídas de conclusão',
                            jsonb_build_object('colonia', 'D-6b',
                                               'demanda_id', v_acompanhamento.demanda_id,
+                                              'conselheiro_id', v_acompanhamento.conselheiro_id,
                                               'acompanhamento_id', p_acompanhamento_id,
                                               'erro', v_erro));
     RETURN false;
