@@ -1,6 +1,7 @@
 """Confere docker-compose.yml sem precisar do Docker: o esquema publicado do Compose, referências, segredos e imagens.
 
-O esquema é o da especificação (compose-spec), como o check-jsonschema o traz, na versão travada em requirements-dev.lock.
+O esquema é o da especificação (compose-spec), como o check-jsonschema o traz, na versão que
+requirements-dev.lock trava.
 """
 
 import json
