@@ -1,6 +1,7 @@
 """Métricas em formato Prometheus: as do processo e do HTTP, contadas aqui, e as do banco, lidas a cada coleta."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 import psycopg
 from msgspec import Struct
@@ -13,6 +14,10 @@ from app.http.catalogo import DO_BANCO, Metrica
 
 METODOS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 LIMITE_DA_COLETA_MS = 2000
+DA_COLETA = (
+    ("formigueiro_banco_disponivel", "1 se o banco respondeu a esta coleta."),
+    ("formigueiro_coleta_completa", "1 se esta coleta traz as métricas do banco."),
+)
 # O servidor respondeu, mas não com as métricas: não está migrado, ou passou do tempo.
 _RESPONDEU = (psycopg.ProgrammingError, psycopg.errors.QueryCanceled)
 
@@ -47,19 +52,24 @@ async def coletar(banco: Banco) -> Coleta:
 class Metricas:
     """O registro de métricas de um app; dois apps no mesmo processo não se misturam."""
 
+    ROTULOS: ClassVar = {
+        "formigueiro_http_requisicoes": ("metodo", "rota", "status"),
+        "formigueiro_http_duracao_segundos": ("metodo", "rota"),
+    }
+
     def __init__(self) -> None:
         self.registro = CollectorRegistry()
         ProcessCollector(registry=self.registro)
         self._requisicoes = Counter(
             "formigueiro_http_requisicoes",
             "Requisições respondidas, por método, rota e status.",
-            ["metodo", "rota", "status"],
+            self.ROTULOS["formigueiro_http_requisicoes"],
             registry=self.registro,
         )
         self._duracao = Histogram(
             "formigueiro_http_duracao_segundos",
             "Tempo até o fim da resposta, por método e rota.",
-            ["metodo", "rota"],
+            self.ROTULOS["formigueiro_http_duracao_segundos"],
             registry=self.registro,
             buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
         )
@@ -83,10 +93,7 @@ class _DoBanco(Collector):
 
     def collect(self) -> Iterator[Metric]:
         coleta = self._coleta
-        for nome, ajuda, valor in (
-            ("formigueiro_banco_disponivel", "1 se o banco respondeu a esta coleta.", coleta.disponivel),
-            ("formigueiro_coleta_completa", "1 se esta coleta traz as métricas do banco.", coleta.completa),
-        ):
+        for (nome, ajuda), valor in zip(DA_COLETA, (coleta.disponivel, coleta.completa), strict=True):
             yield GaugeMetricFamily(nome, ajuda, value=float(valor))
         if not coleta.completa:
             return

@@ -27,8 +27,12 @@ _NAO_MIGRADO = (
 
 
 def principal(argumentos: Sequence[str] | None = None) -> int:
-    """Roda um comando e devolve o código de saída: 0 bem, 1 falhou, 2 ajuste ou argumento errado."""
+    """Roda um comando e devolve o código de saída: 0 bem, 1 falhou, 2 ajuste ou argumento errado.
+
+    Um comando em que 1 quer dizer outra coisa põe em `falha` o seu.
+    """
     opcoes = _analisador().parse_args(argumentos)
+    falhou: int = getattr(opcoes, "falha", FALHOU)
     try:
         ajustes = ler()
         configurar_logs(NIVEIS[ajustes.formigueiro_log_nivel])
@@ -36,9 +40,9 @@ def principal(argumentos: Sequence[str] | None = None) -> int:
     except ErroAjuste as erro:
         return _dizer(erro, AJUSTE)
     except (ErroBanco, OSError) as erro:
-        return _dizer(erro, FALHOU)
+        return _dizer(erro, falhou)
     except psycopg.Error as erro:
-        return _dizer(_motivo(erro), FALHOU)
+        return _dizer(_motivo(erro), falhou)
     except KeyboardInterrupt:
         return INTERROMPIDO
 

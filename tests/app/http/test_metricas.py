@@ -1,5 +1,6 @@
 """As métricas de uma coleta: as que o catálogo diz, com os rótulos que ele diz, e só elas."""
 
+import re
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,6 +10,7 @@ from litestar.testing import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.ajustes import Ajustes
+from app.banco.recursos import RAIZ
 from app.http.aplicacao import criar_app
 from app.http.catalogo import DO_BANCO
 from app.http.seguranca import ChaveJwt
@@ -149,3 +151,18 @@ def test_os_numeros_da_d6b(cliente: TestClient[Litestar], bd: psycopg.Connection
         'formigueiro_ocorrencias_ultima_hora{colonia="D-6b",nivel="erro"} 1.0',
     ):
         assert linha in texto.splitlines()
+
+
+def test_a_referencia_nomeia_o_que_a_coleta_traz_e_nada_mais(
+    cliente: TestClient[Litestar], bd: psycopg.Connection[Any]
+) -> None:
+    _executar_a_agenda(bd)
+    cliente.get("/healthz")
+    pagina = (RAIZ / "docs" / "referencia" / "metricas.md").read_text(encoding="utf-8")
+    nomeadas = set(re.findall(r"^\| `(\w+)` \|", pagina, re.MULTILINE))
+    da_coleta = {
+        re.sub(r"(?<=_segundos)_(bucket|count|sum|created)$", "", nome)
+        for nome in _rotulos(_texto(cliente))
+        if not nome.endswith("_created")
+    }
+    assert nomeadas == da_coleta | OCASIONAIS
