@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 
 from app.ajustes import Ajustes
+from app.banco.erros import ErroBanco
 from app.linha_de_comando.ambiente import abrir
 from app.linha_de_comando.tabela import tabela
 
@@ -33,6 +34,8 @@ def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
         linha = conexao.execute("SELECT core.estado()").fetchone()
     assert linha is not None
     estado: Estado = linha[0]
+    if "trabalhador" not in estado:
+        raise ErroBanco("o banco é de uma versão anterior: rode formigueiro migrar")
     print(json.dumps(estado, ensure_ascii=False, indent=2) if opcoes.json else retrato(estado, datetime.now(UTC)))
     return ATENCAO if estado["problemas"] else SAUDAVEL
 

@@ -79,6 +79,13 @@ def test_sem_direito_nao_da_para_saber(formigueiro: Formigueiro, dsn: str) -> No
     assert "este papel não tem direito a isso" in erro
 
 
+def test_banco_de_versao_anterior(formigueiro: Formigueiro, bd: psycopg.Connection[Any]) -> None:
+    bd.execute("CREATE OR REPLACE FUNCTION core.estado() RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$")
+    codigo, _, erro = formigueiro("estado")
+    assert codigo == 3
+    assert "rode formigueiro migrar" in erro
+
+
 def test_a_ajuda_diz_os_codigos_de_saida(formigueiro: Formigueiro) -> None:
     ajuda = " ".join(formigueiro("estado", "--help")[1].split())
     for codigo in ("0, tudo em ordem", "1, algo pede atenção", "2, ajuste ou argumento", "3, não deu para saber"):

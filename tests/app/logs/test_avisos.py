@@ -13,6 +13,7 @@ import structlog
 from psycopg.conninfo import make_conninfo
 from structlog.testing import capture_logs
 
+from app.ajustes import ErroAjuste, ler
 from app.banco.recursos import RAIZ
 from app.linha_de_comando.principal import principal
 from app.logs.avisos import contexto, ouvir
@@ -268,3 +269,9 @@ def test_o_modulo_de_logs_e_o_unico_que_configura() -> None:
         if "structlog.configure(" in arquivo.read_text(encoding="utf-8") or "basicConfig" in arquivo.read_text()
     ]
     assert quem == ["app/logs/configuracao.py"]
+
+
+@pytest.mark.parametrize("nivel", ["INFO", "10", "", "alto"])
+def test_nivel_de_log_malformado_impede_de_comecar(nivel: str) -> None:
+    with pytest.raises(ErroAjuste, match="FORMIGUEIRO_LOG_NIVEL"):
+        ler({"FORMIGUEIRO_LOG_NIVEL": nivel})
