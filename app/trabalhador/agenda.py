@@ -1,6 +1,6 @@
 """A agenda de core.agendamentos, cumprida pelo app onde não há pg_cron."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
@@ -12,28 +12,44 @@ from app.logs.privacidade import descrever
 _log = structlog.get_logger(__name__)
 
 
-async def cumprir(conexao: AsyncConnection[Any]) -> None:
-    """Executa o que está na hora. Uma hora perdida é cumprida uma vez; cada hora, por um só processo."""
-    for nome, cron, ultima in await _agendamentos(conexao):
-        hora = _hora_mais_recente(cron, ultima, datetime.now(UTC))
-        if hora is None:
-            continue
-        linha = await (await conexao.execute("SELECT core.reservar_execucao(%s, %s)", [nome, hora])).fetchone()
-        comando = linha[0] if linha else None
-        if comando is None:
-            continue  # outro processo a tomou
-        try:
-            await conexao.execute(comando)
-        except Error as erro:
-            if conexao.broken:
-                raise
-            _log.error("agendamento falhou", agendamento=nome, erro=descrever(erro), sqlstate=erro.sqlstate)
+class Agenda:
+    """Sabe a próxima hora marcada, para não ler a tabela a cada passo do trabalhador."""
 
+    # O que um operador mudar na tabela se vê ao dormir ou, a quem não dorme, depois deste tempo.
+    RELEITURA = timedelta(minutes=1)
 
-async def proxima(conexao: AsyncConnection[Any]) -> datetime | None:
-    """A próxima hora marcada; None se a agenda é do pg_cron."""
-    agora = datetime.now(UTC)
-    return min((next(CronSim(cron, agora)) for _, cron, _ in await _agendamentos(conexao)), default=None)
+    def __init__(self) -> None:
+        self._olhar_em = datetime.min.replace(tzinfo=UTC)
+
+    async def cumprir(self, conexao: AsyncConnection[Any]) -> None:
+        """Executa o que está na hora. Uma hora perdida é cumprida uma vez; cada hora, por um só processo."""
+        if datetime.now(UTC) < self._olhar_em:
+            return
+        for nome, cron, ultima in await _agendamentos(conexao):
+            hora = _hora_mais_recente(cron, ultima, datetime.now(UTC))
+            if hora is None:
+                continue
+            linha = await (await conexao.execute("SELECT core.reservar_execucao(%s, %s)", [nome, hora])).fetchone()
+            comando = linha[0] if linha else None
+            if comando is None:
+                continue  # outro processo a tomou
+            try:
+                await conexao.execute(comando)
+            except Error as erro:
+                if conexao.broken:
+                    raise
+                _log.error("agendamento falhou", agendamento=nome, erro=descrever(erro), sqlstate=erro.sqlstate)
+        await self.proxima(conexao)
+
+    async def proxima(self, conexao: AsyncConnection[Any]) -> datetime | None:
+        """A próxima hora marcada; None se a agenda é do pg_cron."""
+        agora = datetime.now(UTC)
+        horas = [
+            _hora_mais_recente(cron, ultima, agora) or next(CronSim(cron, agora))
+            for _, cron, ultima in await _agendamentos(conexao)
+        ]
+        self._olhar_em = min([*horas, agora + self.RELEITURA])
+        return min(horas, default=None)
 
 
 async def _agendamentos(conexao: AsyncConnection[Any]) -> list[tuple[str, str, datetime]]:

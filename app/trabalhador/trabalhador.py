@@ -20,7 +20,7 @@ from psycopg import AsyncConnection
 
 from app.logs.privacidade import descrever
 from app.pecas.denylist import Denylist
-from app.trabalhador import agenda
+from app.trabalhador.agenda import Agenda
 from app.trabalhador.conexao import (
     LIMITE_DO_COMANDO_S,
     PRAZO_DA_RESPOSTA_S,
@@ -101,14 +101,15 @@ async def _iniciar(conexao: AsyncConnection[Any]) -> None:
 
 async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, avisos: bool) -> None:
     recuo = RECUO_MINIMO_S
+    agenda = Agenda()
     while not parar.is_set():
         try:
             await agenda.cumprir(conexao)
-            houve = await _passo(conexao, denylist)
+            houve = await _passo(conexao, denylist) or (avisos and await _dormir(conexao, agenda, parar))
         except psycopg.errors.QueryCanceled as erro:
             _dizer_que_passou_do_tempo(erro)
             continue  # o lote morto será tratado evento a evento (regra 4)
-        if houve or (avisos and await _dormir(conexao, parar)):
+        if houve:
             recuo = RECUO_MINIMO_S
         else:
             await _esperar(parar, recuo)
@@ -125,23 +126,28 @@ async def _passo(conexao: AsyncConnection[Any], denylist: Denylist) -> bool:
     return await publicar_pendentes(conexao, denylist) > 0
 
 
-async def _dormir(conexao: AsyncConnection[Any], parar: asyncio.Event) -> bool:
-    """Dorme até um NOTIFY ou a próxima hora marcada; devolve False se não pôde, por haver quem esteja publicando."""
+async def _dormir(conexao: AsyncConnection[Any], agenda: Agenda, parar: asyncio.Event) -> bool:
+    """Dorme até um NOTIFY ou a próxima hora marcada; devolve False se não pôde, por haver quem esteja publicando.
+
+    Ao acordar, despacha antes de tudo, ainda com a trava: quem a soltasse primeiro faria o evento esperar mais uma ida
+    ao banco, e enquanto ela dura quem publica só paga um NOTIFY à toa.
+    """
     if not await _um(conexao, "SELECT pg_try_advisory_lock(core.trava_do_sono())"):
         return False
     try:
         # Quem publicou antes da trava não avisa: olha-se de novo, já com ela.
-        espera = await _ate_o_proximo_trabalho(conexao)
+        espera = await _ate_o_proximo_trabalho(conexao, agenda)
         if espera <= 0:
             return False
         await _aguardar_aviso(conexao, parar, min(espera, SONO_MAXIMO_S))
+        await conexao.execute("CALL core.despachar()")
         return True
     finally:
         with suppress(psycopg.OperationalError):
             await conexao.execute("SELECT pg_advisory_unlock(core.trava_do_sono())")
 
 
-async def _ate_o_proximo_trabalho(conexao: AsyncConnection[Any]) -> float:
+async def _ate_o_proximo_trabalho(conexao: AsyncConnection[Any], agenda: Agenda) -> float:
     """Segundos até haver o que fazer, se nada mais chegar."""
     quando = await _um(conexao, "SELECT least(core.proximo_despacho(), d6b.proxima_publicacao())")
     proxima_agenda = await agenda.proxima(conexao)

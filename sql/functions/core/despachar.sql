@@ -23,8 +23,9 @@ BEGIN
         FOR i IN 1 .. cardinality(v_colonias) LOOP
             LOOP
                 v_dlq := core.reservar_tentativa(v_colonias[i]);
+                EXIT WHEN v_dlq IS NULL;
                 COMMIT;
-                EXIT WHEN v_dlq IS NULL OR clock_timestamp() > v_fim;
+                EXIT WHEN clock_timestamp() > v_fim;
                 BEGIN
                     EXECUTE format('SELECT %I.tentar_dlq($1)', v_esquemas[i]) USING v_dlq;
                 EXCEPTION WHEN SQLSTATE 'FM409' THEN
@@ -55,17 +56,16 @@ COMMENT ON PROCEDURE core.despachar() IS
 tem hora vencida. Espera outro despachante em vez de voltar cedo; acaba por si antes de metade do statement_timeout.
 Não pode ser chamado dentro de uma transação. Fonte: regras 1 a 4.';
 
+-- current_setting dá o valor com a unidade ("1min"), que também é um intervalo; ler pg_settings custaria meio milissegundo.
 CREATE OR REPLACE FUNCTION core._prazo_do_comando()
 RETURNS timestamptz
 LANGUAGE sql
 STABLE
 AS $$
     SELECT CASE
-               WHEN s.setting = '0' THEN 'infinity'
-               ELSE statement_timestamp() + s.setting::int / 2 * interval '1 millisecond'
+               WHEN current_setting('statement_timeout') = '0' THEN 'infinity'
+               ELSE statement_timestamp() + current_setting('statement_timeout')::interval / 2
            END
-      FROM pg_catalog.pg_settings AS s
-     WHERE s.name = 'statement_timeout'
 $$;
 
 COMMENT ON FUNCTION core._prazo_do_comando() IS

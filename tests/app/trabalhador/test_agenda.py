@@ -7,7 +7,7 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 
-from app.trabalhador import agenda
+from app.trabalhador.agenda import Agenda
 from tests.apoio.rede import Rede
 
 
@@ -31,7 +31,7 @@ def cumprir(dsn: str, processos: int = 1) -> None:
         async with await AsyncConnection.connect(
             make_conninfo(dsn, user="formigueiro_app"), autocommit=True
         ) as conexao:
-            await agenda.cumprir(conexao)
+            await Agenda().cumprir(conexao)
 
     async def todos() -> None:
         await asyncio.gather(*(um() for _ in range(processos)))
@@ -48,6 +48,27 @@ def test_horas_perdidas_sao_cumpridas_uma_vez_so(contada: Rede, dsn: str) -> Non
     assert vezes(contada) == 1
     ultima = contada.um("SELECT ultima_execucao FROM core.agendamentos")
     assert datetime.now(UTC) - ultima < timedelta(minutes=2)
+
+
+def test_a_tabela_so_se_le_de_novo_na_proxima_hora_ou_ao_dormir(contada: Rede, dsn: str) -> None:
+    contada.bd.execute("UPDATE core.agendamentos SET cron = '0 0 1 1 *', ultima_execucao = clock_timestamp()")
+
+    async def passos() -> tuple[int, int]:
+        async with await AsyncConnection.connect(
+            make_conninfo(dsn, user="formigueiro_app"), autocommit=True
+        ) as conexao:
+            agenda = Agenda()
+            await agenda.cumprir(conexao)
+            contada.bd.execute("UPDATE core.agendamentos SET cron = '* * * * *', ultima_execucao = NULL")
+            await agenda.cumprir(conexao)
+            antes = vezes(contada)
+            proxima = await agenda.proxima(conexao)  # como quem vai dormir: a hora já passou, e não se dorme
+            assert proxima is not None
+            assert proxima <= datetime.now(UTC)
+            await agenda.cumprir(conexao)
+            return antes, vezes(contada)
+
+    assert asyncio.run(passos()) == (0, 1)
 
 
 def test_cada_hora_e_de_um_processo_so(contada: Rede, dsn: str) -> None:
