@@ -25,7 +25,7 @@ PADROES: dict[str, tuple[object, str]] = {
     "peso_atraso_teto": (0.40, "Teto absoluto, 91 dias em diante (D-8 4.2)"),
     "limite_texto_demanda": (5000, "Caracteres do texto da demanda gerada (D-8 6.2)"),
     "limite_historico_dossie": (100, "Ciclos anteriores no dossiê (D-8 6.2)"),
-    "dias_guarda_ocorrencias": (180, "Dias até core.limpar remover uma ocorrência"),
+    "dias_guarda_ocorrencias": (180, "Dias até core.limpar remover uma ocorrência ou uma tentativa da DLQ"),
     "dias_guarda_execucoes_cron": (7, "Dias até core.limpar remover um registro de execução do pg_cron"),
     "agenda_no_pg_cron": (False, "Se o pg_cron cumpre a agenda, e o app não; escrito por migrar"),
 }

@@ -9,12 +9,12 @@ from psycopg import errors
 
 from app.ajustes import ErroAjuste, ler
 from app.banco.erros import ErroBanco
-from app.linha_de_comando import demo, dlq, estado, migrar, servir, token, trabalhar
+from app.linha_de_comando import demo, dlq, estado, linha_do_tempo, migrar, servir, token, trabalhar
 from app.linha_de_comando.analisador import Analisador
 from app.logs.configuracao import NIVEIS, configurar_logs
 
 FALHOU, AJUSTE, INTERROMPIDO = 1, 2, 130
-COMANDOS = (migrar, servir, trabalhar, demo, estado, dlq, token)
+COMANDOS = (migrar, servir, trabalhar, demo, estado, linha_do_tempo, dlq, token)
 
 # O que um banco sem migrar, ou de outra versão, não tem.
 _NAO_MIGRADO = (

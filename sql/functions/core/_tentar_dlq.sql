@@ -34,17 +34,23 @@ BEGIN
                ultimo_erro = v_erro,
                atualizado_em = clock_timestamp()
          WHERE d.id = p_id;
-        RETURN 'falhou: ' || v_erro;
+        v_resultado := 'falhou: ' || v_erro;
     END;
 
-    PERFORM core._fechar_dlq(v_dlq, 'resolvida', NULL);
+    INSERT INTO core.dlq_tentativas (dlq_id, numero, resultado, sqlstate)
+    SELECT p_id, greatest(v_dlq.tentativas, coalesce(max(t.numero), 0) + 1), v_resultado, v_sqlstate
+      FROM core.dlq_tentativas AS t
+     WHERE t.dlq_id = p_id;
+    IF v_sqlstate IS NULL THEN
+        PERFORM core._fechar_dlq(v_dlq, 'resolvida', NULL);
+    END IF;
     RETURN v_resultado;
 END
 $$;
 
 COMMENT ON FUNCTION core._tentar_dlq(text, bigint) IS
-'Trata ou publica de novo uma entrada pendente e, se der certo, resolve-a e solta a seguinte de sua chave. Devolve o
-resultado do handler, ''publicada'' ou ''falhou: …''. Erros: FM404 inexistente; FM409 não pendente. Fonte: regra 4.';
+'Trata ou publica de novo uma entrada pendente e, se der certo, resolve-a e solta a seguinte de sua chave; a tentativa
+fica em core.dlq_tentativas. Devolve o resultado do handler, ''publicada'' ou ''falhou: …''. Erros: FM404 inexistente; FM409 não pendente. Fonte: regra 4.';
 
 CREATE OR REPLACE FUNCTION core._descartar_dlq(p_colonia text, p_id bigint, p_motivo text)
 RETURNS void

@@ -7,6 +7,7 @@ AS $$
 DECLARE
     v_resultado text;
 BEGIN
+    PERFORM core._contar_tentativa(p_id);
     EXECUTE format('SELECT %I.tentar_dlq($1)', core._esquema_da_dlq(p_id)) INTO v_resultado USING p_id;
     RETURN v_resultado;
 END
@@ -28,6 +29,22 @@ $$;
 COMMENT ON FUNCTION core.dlq_descartar(bigint, text) IS
 'Encerra uma entrada em aberto da DLQ sem tratá-la; as seguintes de sua chave voltam a andar, em ordem.
 Erros: FM404 entrada inexistente; FM409 já encerrada; FM422 sem motivo. Fonte: regra 4.';
+
+CREATE OR REPLACE FUNCTION core._contar_tentativa(p_id bigint)
+RETURNS void
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    -- A linha da colônia primeiro, como no dreno.
+    PERFORM FROM core.consumidores AS c WHERE c.colonia = (SELECT d.colonia FROM core.dlq AS d WHERE d.id = p_id) FOR UPDATE;
+    UPDATE core.dlq AS d SET tentativas = d.tentativas + 1 WHERE d.id = p_id AND d.estado = 'pendente';
+END
+$$;
+
+COMMENT ON FUNCTION core._contar_tentativa(bigint) IS
+'Conta a tentativa que um operador vai fazer de uma entrada pendente; vale se a tentativa terminar, dê no que der.';
 
 CREATE OR REPLACE FUNCTION core._esquema_da_dlq(p_id bigint)
 RETURNS name
@@ -52,5 +69,5 @@ COMMENT ON FUNCTION core._esquema_da_dlq(bigint) IS
 'Esquema da colônia dona de uma entrada da DLQ. Erros: FM404 inexistente.';
 
 GRANT EXECUTE ON FUNCTION core.dlq_reprocessar(bigint), core.dlq_descartar(bigint, text),
-                          core._esquema_da_dlq(bigint)
+                          core._contar_tentativa(bigint), core._esquema_da_dlq(bigint)
    TO formigueiro_dba;

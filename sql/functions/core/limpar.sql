@@ -1,4 +1,4 @@
--- Faxina diária: ocorrências antigas e, onde o pg_cron mora neste banco, o registro de suas execuções.
+-- Faxina diária: ocorrências e tentativas antigas e, onde o pg_cron mora neste banco, o registro de suas execuções.
 
 CREATE OR REPLACE FUNCTION core.limpar()
 RETURNS bigint
@@ -35,12 +35,16 @@ BEGIN
      WHERE o.criado_em < clock_timestamp()
                          - make_interval(days => (core.parametro('dias_guarda_ocorrencias'))::int);
     GET DIAGNOSTICS v_removidas = ROW_COUNT;
+    DELETE FROM core.dlq_tentativas AS t
+     WHERE t.quando < clock_timestamp()
+                      - make_interval(days => (core.parametro('dias_guarda_ocorrencias'))::int);
     PERFORM core.marcar_execucao('core-limpeza');
     RETURN v_removidas;
 END
 $$;
 
 COMMENT ON FUNCTION core._limpar_ocorrencias() IS
-'Remove as ocorrências mais antigas que o parâmetro dias_guarda_ocorrencias; devolve quantas.';
+'Remove as ocorrências e as tentativas da DLQ mais antigas que o parâmetro dias_guarda_ocorrencias; devolve quantas
+ocorrências.';
 
 GRANT EXECUTE ON FUNCTION core.limpar(), core._limpar_ocorrencias() TO formigueiro_app, formigueiro_dba;

@@ -1,0 +1,47 @@
+"""`formigueiro linha-do-tempo`: tudo o que aconteceu a uma demanda, em ordem. Sai com 1 se nada se sabe dela."""
+
+from argparse import Namespace, _SubParsersAction
+from datetime import UTC
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import psycopg
+from psycopg.rows import dict_row
+
+from app.ajustes import Ajustes
+from app.banco.erros import ErroBanco
+from app.linha_de_comando.ambiente import abrir
+from app.linha_de_comando.tabela import tabela
+
+
+def registrar(comandos: "_SubParsersAction[Any]") -> None:
+    comando = comandos.add_parser("linha-do-tempo", help="tudo o que aconteceu a uma demanda, em ordem")
+    comando.add_argument("demanda", type=UUID, metavar="DEMANDA", help="o demanda_id")
+    comando.add_argument("--json", action="store_true", help="em JSON, com o detalhe de cada linha")
+    comando.set_defaults(executar=executar)
+
+
+def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
+    with (
+        abrir(ajustes) as ambiente,
+        psycopg.connect(ambiente.dsn_admin, autocommit=True, row_factory=dict_row) as conexao,
+    ):
+        linhas = conexao.execute("SELECT * FROM core.linha_do_tempo(%s)", [opcoes.demanda]).fetchall()
+    if not linhas:
+        raise ErroBanco(f"nada se sabe da demanda {opcoes.demanda}")
+    for linha in linhas:
+        linha["quando"] = linha["quando"].astimezone(UTC)
+    print(_json(linhas) if opcoes.json else _tabela(linhas))
+    return 0
+
+
+def _json(linhas: list[dict[str, Any]]) -> str:
+    return msgspec.json.format(msgspec.json.encode(linhas)).decode()
+
+
+def _tabela(linhas: list[dict[str, Any]]) -> str:
+    return tabela(
+        ("QUANDO (UTC)", "ORIGEM", "O QUÊ", "QUEM"),
+        [(f"{linha['quando']:%Y-%m-%d %H:%M:%S}", linha["origem"], linha["o_que"], linha["quem"]) for linha in linhas],
+    )
