@@ -5,7 +5,7 @@
 SET LOCAL ROLE core_dono;
 
 CREATE TABLE core.dlq_tentativas (
-    dlq_id    bigint      NOT NULL REFERENCES core.dlq (id),
+    dlq_id    bigint      NOT NULL,  -- sem chave estrangeira, como em core.dlq: nada aqui há de travar a entrada
     numero    int         NOT NULL,
     quando    timestamptz NOT NULL DEFAULT clock_timestamp(),
     por       name        NOT NULL DEFAULT session_user,

@@ -84,6 +84,23 @@ def test_historia_qualquer_se_reconstroi_igual(d8: Manutencao, semente: int) -> 
     conferir(d8)
 
 
+@given(semente=st.integers(0, 2**32 - 1))
+@settings(HISTORIAS, max_examples=8)
+def test_historia_redigida_se_reconstroi_igual(d8: Manutencao, semente: int) -> None:
+    d8.esvaziar()
+    viver(d8, Random(semente), projetos=12, passos=8)
+    # Fora do contrato, mas aceita: um plano numa 1.0.0, cujo resumo o Registro diz pessoal e a D-8 guarda.
+    d8.concluir(versao="1.0.0", total_atualizacoes=1, dias_ate_conclusao=1, timestamp=d8.agora.isoformat())
+    d8.despachar()
+    antes = estado(d8)
+    d8.bd.execute("CALL core.redigir('2999-01-01 00:00:00+00')")
+    d8.despachar()
+    assert d8.um("SELECT count(*) FROM core.event_log AS e JOIN core.redacoes AS r USING (sequence_number)") > 0
+    assert d8.um("SELECT count(*) FROM core.event_log WHERE tipo = 'demanda.recebida' AND payload ? 'texto_bruto'") == 0
+    conferir(d8)
+    assert estado(d8) == antes
+
+
 @pytest.mark.longo
 @pytest.mark.timeout(1800)
 @given(semente=st.integers(0, 2**32 - 1))

@@ -18,6 +18,7 @@ UM_MINUTO_E_POUCO_S = 80  # o grão do pg_cron é o minuto
 AGENDA = {
     "core-despacho": "* * * * *",
     "core-limpeza": "20 4 * * *",
+    "core-retencao": "50 4 * * *",
     "d6b-inativos": "30 9 * * *",
     "d6b-medidas": "*/5 * * * *",
     "d6b-prazos": "0 */6 * * *",

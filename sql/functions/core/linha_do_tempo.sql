@@ -1,7 +1,7 @@
 -- Tudo o que aconteceu a uma demanda, em ordem, nas duas colônias.
 --
 -- SECURITY INVOKER: o núcleo não lê as colônias. Cada uma conta a sua parte por uma função dela, e core._linha_do_barramento
--- conta os eventos, a DLQ e as ocorrências. As partes têm, além das colunas finais, o número do evento que
+-- conta os eventos, a DLQ, as ocorrências e as redações. As partes têm, além das colunas finais, o número do evento que
 -- causou cada linha e a ordem dela entre as que ele causou: horas iguais são comuns, pois o estado guarda a do evento.
 
 CREATE OR REPLACE FUNCTION core.linha_do_tempo(p_demanda_id uuid)
@@ -23,7 +23,7 @@ $$;
 
 COMMENT ON FUNCTION core.linha_do_tempo(uuid) IS
 'A história de uma demanda: eventos, mudanças de estado, prazos, publicações e o que espera na fila, DLQ com cada
-tentativa, e ocorrências; da D-8, o projeto e os ciclos que nasceram dela, ou o ciclo que a gerou. quem é o
+tentativa, ocorrências e redações; da D-8, o projeto e os ciclos que nasceram dela, ou o ciclo que a gerou. quem é o
 conselheiro, ou o papel que agiu; detalhe traz os ids e o payload. Vazia se nada se sabe da demanda. A hora de DLQ e
 ocorrências é a do servidor, ainda que o relógio da rede seja simulado. Fonte: projeto, seção 3.';
 
@@ -90,10 +90,17 @@ AS $$
            coalesce(o.contexto ->> 'por', o.contexto ->> 'conselheiro_id'), o.contexto
       FROM ocorrencias AS o
       LEFT JOIN core.event_log AS e ON e.event_id = o.event_id
+    UNION ALL
+    SELECT r.redigido_em, r.sequence_number, 9, 'núcleo', 'redação de ' || e.tipo || ': ' || array_to_string(r.campos, ', '),
+           r.por::text,
+           jsonb_build_object('sequence_number', r.sequence_number, 'event_id', e.event_id, 'campos', r.campos,
+                              'antes_de', r.antes_de)
+      FROM eventos AS e
+      JOIN core.redacoes AS r ON r.sequence_number = e.sequence_number
 $$;
 
 COMMENT ON FUNCTION core._linha_do_barramento(uuid) IS
 'A parte do núcleo em core.linha_do_tempo: os eventos da demanda, os que falam dela sem trazer demanda_id (transcrição,
-encerramento de projeto), e o que a DLQ e as ocorrências dizem deles.';
+encerramento de projeto), e o que a DLQ, as ocorrências e as redações dizem deles.';
 
 GRANT EXECUTE ON FUNCTION core.linha_do_tempo(uuid), core._linha_do_barramento(uuid) TO formigueiro_dba;
