@@ -42,6 +42,28 @@ _OBJETOS = """
 """
 
 
+def travar(conexao: psycopg.Connection[Any]) -> None:
+    """Toma de uma vez, e antes de tudo, as travas que os gatilhos vão pedir.
+
+    Os despachantes param entre dois lotes; das tabelas, o log vai por último, como em quem trabalha, e assim quem
+    publica espera menos. Tomá-las no meio da instalação fecharia impasses com quem já segura algumas.
+    """
+    conexao.execute("SELECT FROM core.consumidores ORDER BY ordem FOR UPDATE")
+    tabelas = conexao.execute(
+        """
+        SELECT DISTINCT t.tgrelid::regclass::text, c.relnamespace::regnamespace = 'core'::regnamespace
+          FROM pg_trigger AS t
+          JOIN pg_class AS c ON c.oid = t.tgrelid
+         WHERE c.relnamespace::regnamespace::text = ANY (%s)
+           AND NOT t.tgisinternal
+         ORDER BY 2, 1 DESC
+        """,
+        [list(ESQUEMAS)],
+    ).fetchall()
+    for (tabela, _) in tabelas:
+        conexao.execute(sql.SQL("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE").format(sql.SQL(tabela)))
+
+
 def objetos(conexao: psycopg.Connection[Any]) -> set[Objeto]:
     """Todas as rotinas, visões e gatilhos dos esquemas do projeto."""
     return {Objeto(*linha) for linha in conexao.execute(_OBJETOS, {"esquemas": list(ESQUEMAS)})}

@@ -11,6 +11,7 @@ from psycopg import errors, sql
 from app.banco import catalogo
 from app.banco.catalogo import ESQUEMAS
 from app.banco.erros import ErroBanco
+from app.banco.insistir import ceder
 
 # O que CREATE OR REPLACE não sabe trocar: nomes de parâmetros, tipo devolvido, espécie da rotina, colunas da visão.
 IRREPARAVEIS = (errors.InvalidFunctionDefinition, errors.WrongObjectType, errors.InvalidTableDefinition)
@@ -40,6 +41,8 @@ def instalar(conexao: psycopg.Connection[Any], pasta: Path) -> bool:
         if _instalada(conexao) == impressao:
             return False
         conexao.execute("SET LOCAL check_function_bodies = off; SET LOCAL search_path = pg_catalog")
+        ceder(conexao)
+        catalogo.travar(conexao)
         catalogo.revogar_direitos(conexao)
         antes = catalogo.objetos(conexao)
         _instalar_arquivos(conexao, pasta, arquivos)

@@ -16,7 +16,7 @@ from yoyo.exceptions import BadMigration
 from yoyo.migrations import Migration, MigrationList
 
 from app.banco.erros import ErroBanco
-from app.banco.insistir import insistir
+from app.banco.insistir import ceder, insistir
 
 ESQUEMA = "migracoes"
 
@@ -52,6 +52,7 @@ class _Banco(PostgresqlPsycopgBackend):  # type: ignore[misc]
 
     def apply_one(self, migration: Migration, force: bool = False, mark: bool = True) -> None:
         with self.transaction():
+            ceder(self._de_quem_migra)
             super().apply_one(migration, force, mark)
             self.execute(
                 f"INSERT INTO {ESQUEMA}.conteudo (migration_id, sha256) VALUES (:id, :sha256)",

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from app.banco import esquemas, funcoes, migracao, parametros, pg_cron
 from app.banco.erros import ErroBanco
-from app.banco.insistir import insistir
+from app.banco.insistir import ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
 
 TRAVA_MIGRAR = 8_130_924_42  # mesma chave para todos os processos que migram este banco
@@ -34,6 +34,7 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
         _conferir_servidor(conexao)
         conexao.execute("SET statement_timeout = 0")
         conexao.execute("SELECT pg_advisory_lock(%s)", [TRAVA_MIGRAR])
+        ceder_cedo(conexao)
         aplicadas = migracao.aplicar(conexao, MIGRACOES)
         conexao.execute("SET search_path = pg_catalog")
         instaladas = insistir(funcoes.instalar, conexao, FUNCOES)

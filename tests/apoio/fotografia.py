@@ -21,17 +21,18 @@ _DADOS = {
 }
 
 
-def fotografar(dsn: str) -> str:
-    """O esquema, pelo pg_dump, e os dados que a instalação escreve."""
-    with psycopg.connect(dsn) as conexao:
-        dados = [f"{nome}: {conexao.execute(consulta).fetchall()}" for nome, consulta in _DADOS.items()]
-    return "\n".join([_esquema(dsn), *dados])
-
-
-def _esquema(dsn: str) -> str:
+def esquema(dsn: str) -> str:
+    """O esquema e os direitos, pelo pg_dump: tabelas, índices, restrições, funções, gatilhos, comentários."""
     feito = subprocess.run(
         [BINARIOS / "pg_dump", "--schema-only", f"--dbname={dsn}"],
         check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"},
     )  # fmt: skip
     # O pg_dump recente abre e fecha com \restrict e um segredo sorteado.
     return re.sub(r"^\\(un)?restrict .*$", "", feito.stdout, flags=re.MULTILINE)
+
+
+def fotografar(dsn: str) -> str:
+    """O esquema, pelo pg_dump, e os dados que a instalação escreve."""
+    with psycopg.connect(dsn) as conexao:
+        dados = [f"{nome}: {conexao.execute(consulta).fetchall()}" for nome, consulta in _DADOS.items()]
+    return "\n".join([esquema(dsn), *dados])

@@ -13,6 +13,7 @@ import pytest
 
 from app.banco import funcoes
 from app.banco.cluster import Cluster
+from app.banco.erros import ErroBanco
 from app.banco.insistir import insistir
 from app.banco.migrar import migrar
 from app.banco.recursos import FUNCOES, RAIZ
@@ -72,19 +73,22 @@ def test_o_mesmo_banco(banco_vazio: Callable[[], str]) -> None:
     assert fotografar(dsn) == fotografar(sozinho)
 
 
-def test_um_impasse_com_quem_usa_o_banco_nao_o_derruba(dsn: str, tmp_path: Path) -> None:
-    """Instalar trava tabelas (os gatilhos); quem as usa, e pede depois o que instalar segura, fecha o ciclo."""
+def test_num_impasse_com_quem_usa_o_banco_cede_quem_migra(dsn: str, tmp_path: Path) -> None:
+    """Instalar trava tabelas (os gatilhos); quem as usa, e pede depois o que instalar segura, fecha o ciclo.
+
+    A outra sessão, com o deadlock_timeout padrão, só espera; quem instala cede e tenta de novo.
+    """
     pasta = tmp_path / "functions"
     shutil.copytree(FUNCOES, pasta)
     (pasta / "core" / "_trava.sql").write_text(
         "LOCK TABLE core.parametros; LOCK TABLE core.relogio;", encoding="utf-8"
     )
     tomou = Event()
-    impasses: list[psycopg.Error] = []
+    cedidas: list[psycopg.Error] = []
 
     def disputar() -> None:
         with psycopg.connect(dsn) as outra:
-            outra.execute("SET deadlock_timeout = '60s'; LOCK TABLE core.relogio")
+            outra.execute("LOCK TABLE core.relogio")
             tomou.set()
             ate(lambda: outra.execute(_TRAVADA, ["core.parametros"]).fetchone(), o_que="instalar travar a tabela")
             outra.execute("LOCK TABLE core.parametros")
@@ -92,14 +96,24 @@ def test_um_impasse_com_quem_usa_o_banco_nao_o_derruba(dsn: str, tmp_path: Path)
     def instalar() -> bool:
         try:
             return funcoes.instalar(conexao, pasta)
-        except psycopg.errors.DeadlockDetected as erro:
-            impasses.append(erro)
+        except (psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable) as erro:
+            cedidas.append(erro)
             raise
 
     with psycopg.connect(dsn, autocommit=True) as conexao, ThreadPoolExecutor() as executor:
-        conexao.execute("SET deadlock_timeout = '50ms'")
         disputa = executor.submit(disputar)
         assert tomou.wait(ESPERA_S)
         assert insistir(instalar)
         disputa.result(ESPERA_S)
-    assert len(impasses) == 1
+    assert cedidas
+
+
+def test_quem_segura_uma_tabela_por_muito_tempo_e_dito(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """E enquanto quem migra espera por ele, quem publica não espera mais que um instante de cada vez."""
+    monkeypatch.setattr("app.banco.insistir.ESPERAS", 2)
+    with psycopg.connect(dsn) as longa, psycopg.connect(dsn, autocommit=True) as conexao:
+        conexao.execute("DELETE FROM migracoes.funcoes")
+        longa.execute("LOCK TABLE core.event_log IN ROW EXCLUSIVE MODE")
+        with pytest.raises(ErroBanco, match="transações longas"):
+            migrar(dsn)
+    migrar(dsn)
