@@ -145,7 +145,7 @@ def test_o_que_nao_acabou_nao_se_perde_e_sai_inteiro(rede: Rede) -> None:
     viver(rede, sem_textos=True)
     relatar(rede, AUDIO, ANA)  # ainda por ler
     redigir(rede)
-    assert rede.um("SELECT count(*) FROM d6b.redacoes") == 0
+    assert rede.um("SELECT count(*) FROM d6b.acompanhamentos WHERE redigido_em IS NOT NULL") == 0
     assert MARCA in rede.eventos(REGISTRADA)[-1]["payload"]["texto_bruto"]
     rede.despachar()
     assert publicar_textos(rede.bd) == 5

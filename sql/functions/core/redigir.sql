@@ -44,7 +44,7 @@ COMMENT ON PROCEDURE core.redigir(timestamptz, int) IS
 'Remove dos eventos publicados antes de p_antes_de os campos pessoais que o Registro nomeia (x-campos-pessoais), e as
 cópias deles: saídas encerradas da DLQ e, na D-6b, os textos dos ciclos encerrados com tudo publicado. O que ainda não
 foi tratado fica para a próxima vez, e o que a D-8 guarda para se reconstruir não sai (E23). Cada evento redigido fica em
-core.redacoes, e cada ciclo em d6b.redacoes. Repetida, não muda nada. p_lote eventos por transação; não pode ser chamada
+core.redacoes; cada ciclo ganha redigido_em. Repetida, não muda nada. p_lote eventos por transação; não pode ser chamada
 dentro de uma. Erros: FM422 hora nula ou infinita, ou lote menor que 1; FM403 o aplicativo, aquém do que
 dias_guarda_dados_pessoais permite. Fonte: projeto, seção 2; D-6b 3.2.';
 

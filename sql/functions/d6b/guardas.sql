@@ -10,7 +10,9 @@ BEGIN
          = to_jsonb(OLD) - ARRAY['texto_estruturado', 'conteudo_estruturado'] THEN
         RETURN NEW;
     END IF;
-    IF TG_OP = 'UPDATE' AND EXISTS (SELECT FROM d6b.redacoes AS r WHERE r.acompanhamento_id = OLD.acompanhamento_id)
+    IF TG_OP = 'UPDATE' AND EXISTS (SELECT FROM d6b.acompanhamentos AS a
+                                       WHERE a.id = OLD.acompanhamento_id
+                                         AND a.redigido_em IS NOT NULL)
        AND to_jsonb(NEW) = to_jsonb(OLD) || jsonb_build_object(
                'texto_bruto', '', 'texto_estruturado', '', 'sugestao_ia', NULL,
                'conteudo_estruturado', d6b.conteudo_redigido(OLD.conteudo_estruturado)) THEN
@@ -23,7 +25,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.guarda_atualizacoes() IS
 'Gatilho: recusa com FM409 mudar ou remover uma atualização, salvo a transcrição que uma linha pendente espera e
-a redação que d6b.redacoes registra. Fonte: D-6b 2.3, E13.';
+a redação de um ciclo com redigido_em. Fonte: D-6b 2.3, E13.';
 
 CREATE OR REPLACE TRIGGER atualizacoes_so_acrescimo
     BEFORE UPDATE OR DELETE ON d6b.atualizacoes

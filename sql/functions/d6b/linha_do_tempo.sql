@@ -95,10 +95,10 @@ AS $$
           FROM d6b.demandas_manutencao AS m
          WHERE m.demanda_id = p_demanda_id
         UNION ALL
-        SELECT r.redigido_em, NULL, 9, 'textos do ciclo removidos pela retenção', r.por::text,
-               jsonb_build_object('acompanhamento_id', a.id, 'antes_de', r.antes_de)
+        SELECT a.redigido_em, NULL, 9, 'textos do ciclo removidos pela retenção', NULL,
+               jsonb_build_object('acompanhamento_id', a.id)
           FROM ciclos AS a
-          JOIN d6b.redacoes AS r ON r.acompanhamento_id = a.id
+         WHERE a.redigido_em IS NOT NULL
     )
     SELECT l.quando, e.sequence_number, l.ordem, 'D-6b', l.o_que, l.quem, l.detalhe
       FROM linhas AS l

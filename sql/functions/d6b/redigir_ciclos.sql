@@ -17,10 +17,10 @@ BEGIN
       INTO v_alvos
       FROM (SELECT a.id
               FROM d6b.acompanhamentos AS a
-             WHERE a.status NOT IN ('aguardando_inicio', 'em_andamento')
+             WHERE a.redigido_em IS NULL
+               AND a.status NOT IN ('aguardando_inicio', 'em_andamento')
                AND coalesce(a.data_conclusao, a.atualizado_em) < p_antes_de
                AND NOT a.saidas_conclusao_pendentes
-               AND NOT EXISTS (SELECT FROM d6b.redacoes AS r WHERE r.acompanhamento_id = a.id)
                AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS p WHERE p.acompanhamento_id = a.id)
                AND NOT EXISTS (SELECT FROM d6b.atualizacoes AS u
                                 WHERE u.acompanhamento_id = a.id
@@ -32,7 +32,17 @@ BEGIN
         RETURN NULL;
     END IF;
 
-    INSERT INTO d6b.redacoes (acompanhamento_id, antes_de) SELECT unnest(v_alvos), p_antes_de;
+    UPDATE d6b.acompanhamentos AS a
+       SET redigido_em = clock_timestamp(),
+           texto_resumo_final = NULL,
+           texto_resumo_ciclo = NULL,
+           saidas_conclusao = (SELECT jsonb_agg(jsonb_set(s.saida, '{payload}',
+                                                          core._redigir_payload(s.saida ->> 'tipo',
+                                                                                s.saida ->> 'versao_schema',
+                                                                                s.saida -> 'payload'))
+                                                ORDER BY s.n)
+                                 FROM jsonb_array_elements(a.saidas_conclusao) WITH ORDINALITY AS s (saida, n))
+     WHERE a.id = ANY (v_alvos);
     UPDATE d6b.atualizacoes AS u
        SET texto_bruto = '',
            texto_estruturado = '',
@@ -42,23 +52,13 @@ BEGIN
        AND u.origem_estruturacao <> 'sistema';
     UPDATE d6b.publicacoes AS p SET descricao = '' WHERE p.acompanhamento_id = ANY (v_alvos);
     UPDATE d6b.prazos AS p SET descricao = NULL WHERE p.acompanhamento_id = ANY (v_alvos) AND p.descricao IS NOT NULL;
-    UPDATE d6b.acompanhamentos AS a
-       SET texto_resumo_final = NULL,
-           texto_resumo_ciclo = NULL,
-           saidas_conclusao = (SELECT jsonb_agg(jsonb_set(s.saida, '{payload}',
-                                                          core._redigir_payload(s.saida ->> 'tipo',
-                                                                                s.saida ->> 'versao_schema',
-                                                                                s.saida -> 'payload'))
-                                                ORDER BY s.n)
-                                 FROM jsonb_array_elements(a.saidas_conclusao) WITH ORDINALITY AS s (saida, n))
-     WHERE a.id = ANY (v_alvos);
     RETURN cardinality(v_alvos);
 END
 $$;
 
 COMMENT ON FUNCTION d6b.redigir_ciclos(timestamptz, int) IS
-'Remove os textos de até p_lote acompanhamentos encerrados antes de p_antes_de e sem nada por fazer, e os registra em
-d6b.redacoes; devolve quantos, ou NULL se nenhum. Ver core.redigir. Erros: FM403.';
+'Remove os textos de até p_lote acompanhamentos encerrados antes de p_antes_de e sem nada por fazer, e os marca com
+redigido_em; devolve quantos, ou NULL se nenhum. Ver core.redigir. Erros: FM403.';
 
 CREATE OR REPLACE FUNCTION d6b.conteudo_redigido(p_conteudo jsonb)
 RETURNS jsonb
