@@ -2,10 +2,11 @@
 
 CREATE OR REPLACE FUNCTION core.marcar_execucao(p_nome text)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+BEGIN
     -- O despacho é chamado a cada aviso: marcar a cada meio minuto basta. Quem acha a linha tomada desiste, pois outro
     -- acaba de marcá-la, ou vai marcá-la, e ninguém há de esperar por isso.
     UPDATE core.agendamentos AS a
@@ -15,7 +16,8 @@ AS $$
              WHERE t.nome = p_nome
                AND coalesce(t.ultima_conclusao, '-infinity') < clock_timestamp() - interval '30 seconds'
                FOR UPDATE SKIP LOCKED) AS livre
-     WHERE a.nome = livre.nome
+     WHERE a.nome = livre.nome;
+END
 $$;
 
 COMMENT ON FUNCTION core.marcar_execucao(text) IS

@@ -57,6 +57,7 @@ BEGIN
     IF v_limite IS NOT NULL THEN
         CALL core.redigir(v_limite);
     END IF;
+    PERFORM core.marcar_execucao('core-retencao');
 END
 $$;
 
