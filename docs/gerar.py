@@ -20,7 +20,7 @@ from app.banco.recursos import EVENTOS, FUNCOES
 DOCS = Path(__file__).resolve().parent
 REFERENCIA = DOCS / "referencia"
 MARCA = "<!-- Daqui até o fim, gerado por docs/gerar.py: não edite. -->"
-PAPEIS = ("formigueiro_app", "formigueiro_produtor", "formigueiro_dba")
+PAPEIS = ("formigueiro_app", "formigueiro_produtor", "formigueiro_dba", "formigueiro_leitura")
 
 Esquema = Mapping[str, Any]
 

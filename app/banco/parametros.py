@@ -27,6 +27,7 @@ PADROES: dict[str, tuple[object, str]] = {
     "limite_historico_dossie": (100, "Ciclos anteriores no dossiê (D-8 6.2)"),
     "dias_guarda_ocorrencias": (180, "Dias até core.limpar remover uma ocorrência"),
     "dias_guarda_execucoes_cron": (7, "Dias até core.limpar remover um registro de execução do pg_cron"),
+    "segundos_ocioso_produtor": (30, "Segundos até cair a sessão de um produtor parada numa transação em que publicou"),
     "agenda_no_pg_cron": (False, "Se o pg_cron cumpre a agenda, e o app não; escrito por migrar"),
 }
 
