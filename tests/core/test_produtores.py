@@ -9,10 +9,16 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
 
 from tests.apoio.espera import ate
 from tests.apoio.rede import Rede
 
+SORTEIO: dict[str, object] = {
+    "demanda_id": str(UUID(int=1)),
+    "conselheiro_id": str(UUID(int=2)),
+    "unidade_civica_id": str(UUID(int=3)),
+}
 OCIOSO = "idle_in_transaction_session_timeout"
 
 
@@ -46,20 +52,15 @@ def test_registrado_publica_so_por_sua_colonia_e_removido_nao_publica_mais(rede:
     with _entrar(dsn, login) as produtor:
         assert _prazo(produtor) == "30s"
         daqui = Rede(produtor)
-        payload: dict[str, object] = {
-            "demanda_id": str(UUID(int=1)),
-            "conselheiro_id": str(UUID(int=2)),
-            "unidade_civica_id": str(UUID(int=3)),
-        }
-        daqui.publicar("conselheiro.sorteado", payload, "D-6a")
+        daqui.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
         for tipo, origem in (("conselheiro.sorteado", "D-12"), ("conselheiro.demanda_iniciada", "D-6a")):
             with pytest.raises(psycopg.Error) as recusa:
-                daqui.publicar(tipo, payload, origem)
+                daqui.publicar(tipo, SORTEIO, origem)
             assert recusa.value.sqlstate == "FM403"
         assert rede.um("SELECT core.remover_produtor(%s, 'D-12')", login) == 0
         assert rede.um("SELECT core.remover_produtor(%s)", login) == 1
         with pytest.raises(psycopg.Error, match="não publica pela colônia D-6a"):
-            daqui.publicar("conselheiro.sorteado", payload, "D-6a")
+            daqui.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
     assert len(rede.eventos()) == 1
 
 
@@ -71,6 +72,26 @@ def test_o_que_nao_se_registra(bd: psycopg.Connection[Any], login: str) -> None:
     assert _recusado(bd, login, "D-99") == "FM422"
     assert _recusado(bd, login, None) == "FM422"
     assert bd.execute("SELECT count(*) FROM core.produtores WHERE papel = %s", [login]).fetchone() == (0,)
+
+
+def test_quem_instalou_sem_superusuario_tambem_registra(rede: Rede, dsn: str, login: str) -> None:
+    """Sem direito de mudar um papel alheio (PostgreSQL 16 ou mais novo), o prazo fica para cada publicação."""
+    instalador = f"instalador_{os.getpid()}"
+    rede.bd.execute(f"CREATE ROLE {instalador} LOGIN CREATEROLE")
+    try:
+        rede.bd.execute(f"GRANT core_dono, formigueiro_produtor TO {instalador} WITH ADMIN OPTION")
+        rede.bd.execute(f"GRANT CONNECT ON DATABASE {rede.bd.info.dbname} TO {instalador}")
+        with _entrar(dsn, instalador) as quem_instalou:
+            quem_instalou.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+        with _entrar(dsn, login) as produtor:
+            assert _prazo(produtor) == ("0" if rede.bd.info.server_version >= 160000 else "30s")
+            produtor.execute("BEGIN")
+            Rede(produtor).publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+            assert _prazo(produtor) == "30s"
+            produtor.execute("COMMIT")
+    finally:
+        rede.bd.execute(f"DROP OWNED BY {instalador} CASCADE; DROP ROLE {instalador}")
+    assert len(rede.eventos()) == 1
 
 
 def test_um_prazo_que_o_papel_ja_tem_fica(bd: psycopg.Connection[Any], dsn: str, login: str) -> None:
@@ -91,9 +112,6 @@ def test_produtor_ligado_a_mao_e_parado_numa_transacao_cai_e_solta_o_horizonte(
         )
     )
     rede.bd.execute("UPDATE core.parametros SET valor = '1' WHERE nome = 'segundos_ocioso_produtor'")
-    payload = (
-        f'{{"demanda_id": "{UUID(int=1)}", "conselheiro_id": "{UUID(int=2)}", "unidade_civica_id": "{UUID(int=3)}"}}'
-    )
     with _entrar(dsn, login) as parado:
         assert _prazo(parado) == "0"
         parado.execute("BEGIN")
@@ -101,10 +119,10 @@ def test_produtor_ligado_a_mao_e_parado_numa_transacao_cai_e_solta_o_horizonte(
             parado.execute(
                 "SELECT core.publicar_lote(jsonb_build_array(jsonb_build_object("
                 "'tipo', 'conselheiro.sorteado', 'origem', 'D-6a', 'payload', %s::jsonb)))",
-                [payload],
+                [Jsonb(SORTEIO)],
             )
         else:
-            parado.execute("SELECT core.publicar('conselheiro.sorteado', %s, 'D-6a')", [payload])
+            Rede(parado).publicar("conselheiro.sorteado", SORTEIO, "D-6a")
         assert _prazo(parado) == "1s"
         rede.sortear(UUID(int=4), UUID(int=5))
         ate(lambda: _despachado(rede, UUID(int=4)), o_que="a sessão parada cair e o horizonte passar")
@@ -121,15 +139,7 @@ def test_o_prazo_dura_so_a_transacao(rede: Rede, dsn: str, login: str) -> None:
     rede.bd.execute(f"GRANT formigueiro_produtor TO {login}")
     rede.bd.execute("INSERT INTO core.produtores VALUES (%s, 'D-6a')", [login])
     with _entrar(dsn, login) as produtor:
-        Rede(produtor).publicar(
-            "conselheiro.sorteado",
-            {
-                "demanda_id": str(UUID(int=1)),
-                "conselheiro_id": str(UUID(int=2)),
-                "unidade_civica_id": str(UUID(int=3)),
-            },
-            "D-6a",
-        )
+        Rede(produtor).publicar("conselheiro.sorteado", SORTEIO, "D-6a")
         assert _prazo(produtor) == "0"
 
 
