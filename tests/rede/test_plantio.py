@@ -144,6 +144,10 @@ def test_o_suspeito_nao_e_publico(rede: Rede, dsn: str) -> None:
     esvaziar_tudo(dsn)
     assert rede.um("SELECT array_agg(conteudo_suspeito ORDER BY sequencia) FROM d6b.publicacoes") == [True, False]
     assert rede.um("SELECT array_agg(tipo ORDER BY sequencia) FROM d6b.atualizacoes_publicas") == ["protocolo_aberto"]
+    # Nem por uma condição que falha mostrando o que leu.
+    assert rede.um("SELECT reloptions FROM pg_class WHERE oid = 'd6b.atualizacoes_publicas'::regclass") == [
+        "security_barrier=true"
+    ]
 
 
 def test_o_numero_do_protocolo_nao_se_perde(plantada: Rede) -> None:

@@ -1,9 +1,10 @@
 -- Para formigueiro_leitura: o que cada demanda já mostrou ao público, passo a passo.
 --
 -- Só o que foi publicado (o evento está no log) e não espera moderação. Nenhuma pessoa: nem o conselheiro, nem o que ele
--- escreveu antes de sanitizado.
+-- escreveu antes de sanitizado. security_barrier: uma condição de quem lê não se avalia sobre as suspeitas, e uma mensagem
+-- de erro não as mostra.
 
-CREATE OR REPLACE VIEW d6b.atualizacoes_publicas AS
+CREATE OR REPLACE VIEW d6b.atualizacoes_publicas WITH (security_barrier) AS
 SELECT a.demanda_id,
        a.unidade_civica_id,
        p.sequencia,
