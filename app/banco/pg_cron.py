@@ -14,7 +14,7 @@ EM_OUTRO_BANCO = "cron.schedule_in_database(text, text, text, text, text, boolea
 _AVISOS = {
     "cron.use_background_workers": (
         "on",
-        "em modo worker, um trabalho longo detém os outros: ponha cron.use_background_workers em off",
+        "em modo worker, no pg_cron 1.4, um trabalho longo detém os outros: ponha cron.use_background_workers em off",
     ),
     "cron.launch_active_jobs": ("off", "o pg_cron não lança trabalho nenhum: cron.launch_active_jobs está off"),
 }
