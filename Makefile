@@ -5,7 +5,7 @@
 #   make test PG=/usr/lib/postgresql/15/bin    a suíte em outro PostgreSQL
 #   make test TESTES=tests/core                só uma parte dela
 #   make test-longo                            também quedas e tortura em contagem plena
-#   make check                                 ruff, mypy, plpgsql_check e docker-compose.yml
+#   make check                                 ruff, mypy, plpgsql_check, docker-compose.yml, Prometheus, Grafana e systemd
 #   make bench                                 as medições
 #   make travar                                refaz os requirements*.lock com o que há em .venv
 
@@ -32,6 +32,8 @@ check: preparar
 	@$(PY) -m mypy app tests ops $(wildcard bench/*.py docs/*.py)
 	@$(PY) -m ops.conferir_funcoes
 	@$(PY) -m ops.conferir_compose
+	@$(PY) -m ops.conferir_observabilidade
+	@$(PY) -m ops.conferir_systemd
 
 bench: preparar
 	@PYTHON="$(PYTHON)" sh ops/preparar.sh bench

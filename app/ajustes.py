@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
@@ -34,6 +34,7 @@ class Ajustes(Struct, frozen=True, kw_only=True):
     formigueiro_conexoes_http: Annotated[int, Meta(ge=1, le=500)] = 8
     formigueiro_espera_banco_s: Annotated[float, Meta(gt=0, le=60)] = 3
     formigueiro_atraso_maximo_s: Annotated[float, Meta(gt=0)] = 300
+    formigueiro_log_nivel: Literal["debug", "info", "aviso", "erro"] = "info"
 
     @property
     def embutido(self) -> bool:

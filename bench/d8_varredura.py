@@ -69,16 +69,19 @@ SEMEAR = """
     SELECT setval(pg_get_serial_sequence('core.event_log', 'sequence_number'), 1);
 """
 
-# As mesmas linhas, prontas, para o INSERT nu: em tabelas com os mesmos índices e o mesmo histórico anterior. O preparo
-# é do tipo que copia sem recomprimir, o mais favorável ao INSERT nu.
+# As mesmas linhas, prontas, para o INSERT nu: em tabelas com os mesmos índices, o mesmo histórico anterior e o mesmo
+# toast_tuple_target (que LIKE não copia), de modo que ele grava, byte a byte, o que a varredura gravou.
 PREPARAR_NU = """
     DROP SCHEMA IF EXISTS nu CASCADE;
     CREATE SCHEMA nu;
     CREATE TABLE nu.event_log (LIKE core.event_log INCLUDING ALL);
     CREATE TABLE nu.historico (LIKE d8.historico_manutencoes INCLUDING ALL);
+    ALTER TABLE nu.event_log SET (toast_tuple_target = 4080);
+    ALTER TABLE nu.historico SET (toast_tuple_target = 4080);
     INSERT INTO nu.historico SELECT * FROM d8.historico_manutencoes WHERE data_geracao < timestamptz %(agora)s;
-    CREATE UNLOGGED TABLE nu.eventos_prontos AS SELECT * FROM core.event_log ORDER BY sequence_number;
-    CREATE UNLOGGED TABLE nu.historico_pronto AS
+    CREATE UNLOGGED TABLE nu.eventos_prontos WITH (toast_tuple_target = 4080) AS
+        SELECT * FROM core.event_log ORDER BY sequence_number;
+    CREATE UNLOGGED TABLE nu.historico_pronto WITH (toast_tuple_target = 4080) AS
         SELECT * FROM d8.historico_manutencoes WHERE data_geracao = timestamptz %(agora)s;
     ANALYZE nu.eventos_prontos, nu.historico_pronto;
 """

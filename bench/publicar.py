@@ -43,17 +43,17 @@ ROTEIROS = {
 
 
 def criar_com_notify(dsn: str) -> None:
-    """As cópias de core.publicar e core._publicar que avisam sempre."""
+    """As cópias de core.publicar e core._gravar_evento que avisam sempre."""
     with psycopg.connect(dsn) as bd:
         bd.execute("SET LOCAL ROLE core_dono")
         definicoes = bd.execute(
             "SELECT pg_get_functiondef(p.oid) FROM pg_proc AS p WHERE p.pronamespace = 'core'::regnamespace"
-            " AND p.proname IN ('_publicar', 'publicar') ORDER BY p.proname"
+            " AND p.proname IN ('_gravar_evento', 'publicar') ORDER BY p.proname"
         ).fetchall()
         for (definicao,) in definicoes:
-            copia = re.sub(r"core\.(_?publicar)\(", r"core.\1_com_notify(", definicao)
-            bd.execute(copia.replace("PERFORM core.acordar()", "NOTIFY formigueiro"))
-        assert sum("PERFORM core.acordar()" in definicao for (definicao,) in definicoes) == 1
+            copia = re.sub(r"core\.(publicar|_gravar_evento)\(", r"core.\1_com_notify(", definicao)
+            bd.execute(copia.replace("IF core.ha_quem_durma() THEN", "IF true THEN"))
+        assert sum("core.ha_quem_durma()" in definicao for (definicao,) in definicoes) == 1
 
 
 def por_segundo(cluster: Cluster, roteiro: Path, clientes: int, segundos: int) -> float:

@@ -16,6 +16,8 @@ import msgspec
 import psycopg
 
 from app.banco.recursos import EVENTOS, FUNCOES
+from app.http.catalogo import DO_BANCO, Metrica
+from app.http.metricas import DA_COLETA, Metricas
 from docs import matriz
 
 DOCS = Path(__file__).resolve().parent
@@ -32,6 +34,7 @@ def paginas(dsn: str) -> dict[Path, str]:
         partes = {
             "eventos.md": eventos(),
             "funcoes.md": funcoes(conexao),
+            "metricas.md": metricas(),
             "papeis.md": papeis(),
             "sqlstate.md": sqlstate(),
         }
@@ -440,6 +443,37 @@ def sqlstate() -> str:
             )
         )
     return "\n\n".join(partes)
+
+
+# Métricas
+
+_DE_QUE = {
+    "d6b_": "D-6b, Relatoria e Acompanhamento",
+    "d8_": "D-8, Manutenção Programada",
+    "formigueiro_": "O barramento e a operação",
+}
+
+
+def metricas() -> str:
+    """Todas as de uma coleta: as que o banco conta, as da coleta, as do HTTP e as do processo."""
+    cabecalho = ("métrica", "tipo", "rótulos", "o que é")
+    partes = []
+    for prefixo, titulo in _DE_QUE.items():
+        partes.append(f"## {titulo}")
+        partes.append(tabela(cabecalho, [_metrica(m) for m in DO_BANCO if m.nome.startswith(prefixo)]))
+    partes.append("## A coleta, o HTTP e o processo")
+    linhas = [(f"`{nome}`", "gauge", "—", _escapar(ajuda)) for nome, ajuda in DA_COLETA]
+    for familia in Metricas().registro.collect():
+        nome = f"{familia.name}_total" if familia.type == "counter" else familia.name
+        rotulos = ", ".join(f"`{rotulo}`" for rotulo in Metricas.ROTULOS.get(familia.name, ())) or "—"
+        linhas.append((f"`{nome}`", familia.type, rotulos, _escapar(familia.documentation)))
+    partes.append(tabela(cabecalho, linhas))
+    return "\n\n".join(partes)
+
+
+def _metrica(metrica: Metrica) -> tuple[str, str, str, str]:
+    rotulos = ", ".join(f"`{rotulo}`" for rotulo in metrica.rotulos) or "—"
+    return f"`{metrica.nome}`", metrica.tipo, rotulos, _escapar(metrica.ajuda)
 
 
 # Markdown

@@ -1,67 +1,31 @@
-"""Confere docker-compose.yml sem precisar do Docker: forma, referências, segredos e imagens.
+"""Confere docker-compose.yml sem precisar do Docker: o esquema publicado do Compose, referências, segredos e imagens.
 
-O esquema abaixo é a parte da especificação do Compose que o arquivo usa; uma chave nova entra aqui ao ser usada.
+O esquema é o da especificação (compose-spec), como o check-jsonschema o traz, na versão que
+requirements-dev.lock trava.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
-
-_TEXTO = {"type": "string"}
-_TEXTOS = {"type": "array", "items": _TEXTO}
-_NOME = "^[a-zA-Z0-9._-]+$"
-
-
-def _objeto(chaves: dict[str, Any], *obrigatorias: str) -> dict[str, Any]:
-    return {"type": "object", "properties": chaves, "required": list(obrigatorias), "additionalProperties": False}
-
-
-def _mapa(valor: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "patternProperties": {_NOME: valor}, "additionalProperties": False}
-
-
-_DURACAO = {"type": "string", "pattern": "^([0-9]+(us|ms|s|m|h))+$"}
-_CONDICOES = ["service_started", "service_healthy", "service_completed_successfully"]
-_SERVICO = _objeto(
-    {
-        "build": {"anyOf": [_TEXTO, _objeto({"context": _TEXTO, "dockerfile": _TEXTO})]},
-        "image": _TEXTO,
-        "profiles": _TEXTOS,
-        "restart": {"enum": ["no", "always", "on-failure", "unless-stopped"]},
-        "environment": _mapa({"type": ["string", "number", "null"]}),
-        "command": {"anyOf": [_TEXTO, _TEXTOS]},
-        "volumes": _TEXTOS,
-        "ports": _TEXTOS,
-        "read_only": {"type": "boolean"},
-        "user": _TEXTO,
-        "cap_drop": _TEXTOS,
-        "security_opt": _TEXTOS,
-        "tmpfs": _TEXTOS,
-        "depends_on": _mapa(_objeto({"condition": {"enum": _CONDICOES}}, "condition")),
-        "healthcheck": _objeto(
-            {
-                "test": {"type": "array", "prefixItems": [{"enum": ["CMD", "CMD-SHELL"]}], "items": _TEXTO},
-                "interval": _DURACAO,
-                "timeout": _DURACAO,
-                "start_period": _DURACAO,
-                "retries": {"type": "integer", "minimum": 1},
-            },
-            "test",
-        ),
-    }
-)
-ESQUEMA = _objeto(
-    {"name": _TEXTO, "services": _mapa(_SERVICO), "volumes": _mapa({"type": "null"})},
-    "services",
-)
+from jsonschema.validators import validator_for
 
 _SEGREDO = re.compile("SENHA|PASSWORD|SEGREDO|CHAVE")
 _VARIAVEL = re.compile(r"\$\{(\w+)")
+# ${NOME:?…} ou ${NOME?…}: sem ela o compose não sobe.
+_EXIGIDA = re.compile(r"\$\{\w+:?\?")
+_FIXADA = re.compile(r".+:v?\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?")
+
+
+def _validador() -> Any:
+    texto = (files("check_jsonschema") / "builtin_schemas" / "vendor" / "compose-spec.json").read_text(encoding="utf-8")
+    esquema = json.loads(texto)
+    return validator_for(esquema)(esquema)
 
 
 def faltas(raiz: Path) -> Iterator[str]:
@@ -73,7 +37,7 @@ def faltas(raiz: Path) -> Iterator[str]:
         yield f"não é YAML: {erro}"
         return
     malformado = False
-    for falta in Draft202012Validator(ESQUEMA).iter_errors(compose):
+    for falta in _validador().iter_errors(compose):
         malformado = True
         yield f"{falta.json_path}: {falta.message}"
     if malformado:
@@ -93,6 +57,13 @@ def _faltas_do_servico(raiz: Path, servico: dict[str, Any], servicos: set[str], 
         yield from _faltas_da_imagem(raiz, servico["build"])
     elif "image" not in servico:
         yield "sem build nem image"
+    else:
+        if not _FIXADA.fullmatch(servico["image"]):
+            yield f"a imagem {servico['image']} não está fixada numa versão"
+        if str(servico.get("user", "root")).partition(":")[0] in ("root", "0"):
+            yield "não define user: rodaria como root"
+    if "restart" in servico and "healthcheck" not in servico:
+        yield "fica no ar e não tem healthcheck"
     for outro in servico.get("depends_on", {}):
         if outro not in servicos:
             yield f"depends_on cita {outro}, que não existe"
@@ -104,8 +75,8 @@ def _faltas_do_servico(raiz: Path, servico: dict[str, Any], servicos: set[str], 
         elif not origem.startswith("/") and origem not in volumes:
             yield f"o volume {origem} não está declarado"
     for variavel, valor in servico.get("environment", {}).items():
-        if _SEGREDO.search(variavel) and not _VARIAVEL.match(str(valor)):
-            yield f"{variavel} tem um segredo escrito no arquivo"
+        if _SEGREDO.search(variavel) and not _EXIGIDA.match(str(valor)):
+            yield f"{variavel} não é exigida do ambiente: teria um segredo escrito no arquivo, ou nenhum"
 
 
 def _faltas_da_imagem(raiz: Path, build: str | dict[str, str]) -> Iterator[str]:

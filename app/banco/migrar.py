@@ -40,8 +40,7 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
         instaladas = insistir(funcoes.instalar, conexao, FUNCOES)
         carregados = insistir(esquemas.carregar, conexao, EVENTOS)
         parametros.gravar(conexao, ajustados or {})
-        if simulacao:
-            conexao.execute("UPDATE core.relogio SET simulacao = true WHERE NOT simulacao")
+        conexao.execute("SELECT core.marcar_simulacao(%s)", [simulacao])
         conexao.execute("SELECT d6b.semear_cursores(), d8.semear_cursores()")
         no_cron = pg_cron.sincronizar(conexao, dsn)
         parametros.ajustar(conexao, {"agenda_no_pg_cron": no_cron})

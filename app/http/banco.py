@@ -10,9 +10,11 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
+from psycopg.types.json import JsonbLoader
 from psycopg_pool import AsyncConnectionPool, PoolClosed
 
 from app.ajustes import Ajustes
+from app.logs.avisos import ouvir
 
 Conexao = AsyncConnection[tuple[Any, ...]]
 
@@ -45,6 +47,19 @@ class Banco:
             linha = await (await conexao.execute(consulta, valores)).fetchone()
         assert linha is not None
         return linha
+
+    async def linhas(self, consulta: LiteralString, limite_ms: int) -> list[tuple[Any, ...]]:
+        """Todas as linhas de uma consulta que o servidor corta em `limite_ms`; jsonb vem como valor do Python.
+
+        Levanta o que `linha` levanta.
+        """
+        if self._conexoes is None:
+            raise PoolClosed("o app não está no ar")
+        async with asyncio.timeout(self._prazo_s), self._conexoes.connection() as conexao, conexao.transaction():
+            await conexao.execute("SELECT set_config('statement_timeout', %s, true)", [f"{limite_ms}ms"])
+            cursor = conexao.cursor()
+            cursor.adapters.register_loader("jsonb", JsonbLoader)
+            return await (await cursor.execute(consulta)).fetchall()
 
     @asynccontextmanager
     async def aberto(self) -> AsyncIterator[None]:
@@ -85,3 +100,4 @@ class Banco:
 
 async def _configurar(conexao: Conexao) -> None:
     conexao.adapters.register_loader("jsonb", JsonCru)
+    ouvir(conexao)

@@ -50,7 +50,9 @@ def com_registro(app: AppHttp, metricas: Metricas, caminhos: Caminhos) -> AppHtt
             await send(mensagem)
 
         try:
-            await app(scope, receive, enviar)
+            # O que o banco avisar enquanto atende sai com o identificador da requisição.
+            with structlog.contextvars.bound_contextvars(requisicao_id=identificador):
+                await app(scope, receive, enviar)
         finally:
             duracao_s = time.perf_counter() - inicio
             rota = caminhos.molde(scope["path"])
@@ -69,6 +71,15 @@ def _registrar(scope: HTTPScope, identificador: str, rota: str, status: int, dur
         rota=rota,
         status=status,
         duracao_ms=round(duracao_s * 1000, 2),
-        cidadao_id=str(cidadao) if isinstance(cidadao, UUID) else None,
+        conselheiro_id=str(cidadao) if isinstance(cidadao, UUID) else None,
         requisicao_id=identificador,
+        **_demanda(scope),
     )
+
+
+def _demanda(scope: HTTPScope) -> dict[str, str]:
+    """A demanda do endereço, se é um UUID: o que mais alguém escreva ali não vai ao log."""
+    try:
+        return {"demanda_id": str(UUID(str(scope.get("path_params", {})["demanda_id"])))}
+    except (KeyError, ValueError):
+        return {}

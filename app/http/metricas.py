@@ -1,31 +1,75 @@
-"""Métricas em formato Prometheus: as do HTTP, contadas aqui, e as do barramento, lidas do banco a cada coleta."""
+"""Métricas em formato Prometheus: as do processo e do HTTP, contadas aqui, e as do banco, lidas a cada coleta."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+import psycopg
+from msgspec import Struct
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from app.http.prontidao import Retrato
+from app.http.banco import Banco
+from app.http.catalogo import DO_BANCO, Metrica
 
 METODOS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+LIMITE_DA_COLETA_MS = 2000
+DA_COLETA = (
+    ("formigueiro_banco_disponivel", "1 se o banco respondeu a esta coleta."),
+    ("formigueiro_coleta_completa", "1 se esta coleta traz as métricas do banco."),
+)
+# O servidor respondeu, mas não com as métricas: não está migrado, ou passou do tempo.
+_RESPONDEU = (psycopg.ProgrammingError, psycopg.errors.QueryCanceled)
+
+
+class Serie(Struct, frozen=True):
+    """Um valor de core.metricas()."""
+
+    nome: str
+    rotulos: dict[str, str]
+    valor: float
+
+
+class Coleta(Struct, frozen=True):
+    """O que o banco respondeu a uma coleta: `disponivel`, se respondeu; `completa`, se com as métricas."""
+
+    disponivel: bool
+    completa: bool
+    series: Sequence[Serie] = ()
+
+
+async def coletar(banco: Banco) -> Coleta:
+    """Lê as métricas do banco, em no máximo LIMITE_DA_COLETA_MS; sem elas, a coleta segue com as do processo."""
+    try:
+        linhas = await banco.linhas("SELECT nome, rotulos, valor FROM core.metricas()", LIMITE_DA_COLETA_MS)
+    except _RESPONDEU:
+        return Coleta(disponivel=True, completa=False)
+    except (psycopg.Error, TimeoutError):
+        return Coleta(disponivel=False, completa=False)
+    return Coleta(True, True, [Serie(*linha) for linha in linhas])
 
 
 class Metricas:
     """O registro de métricas de um app; dois apps no mesmo processo não se misturam."""
 
+    ROTULOS: ClassVar = {
+        "formigueiro_http_requisicoes": ("metodo", "rota", "status"),
+        "formigueiro_http_duracao_segundos": ("metodo", "rota"),
+    }
+
     def __init__(self) -> None:
         self.registro = CollectorRegistry()
+        ProcessCollector(registry=self.registro)
         self._requisicoes = Counter(
             "formigueiro_http_requisicoes",
             "Requisições respondidas, por método, rota e status.",
-            ["metodo", "rota", "status"],
+            self.ROTULOS["formigueiro_http_requisicoes"],
             registry=self.registro,
         )
         self._duracao = Histogram(
             "formigueiro_http_duracao_segundos",
             "Tempo até o fim da resposta, por método e rota.",
-            ["metodo", "rota"],
+            self.ROTULOS["formigueiro_http_duracao_segundos"],
             registry=self.registro,
             buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
         )
@@ -36,66 +80,49 @@ class Metricas:
         self._requisicoes.labels(metodo, rota, str(status)).inc()
         self._duracao.labels(metodo, rota).observe(duracao_s)
 
-    def texto(self, retrato: Retrato | None) -> bytes:
-        """Tudo, no formato de texto; sem retrato, o banco está fora de alcance, e só há as do HTTP."""
+    def texto(self, coleta: Coleta) -> bytes:
+        """Tudo, no formato de texto."""
         do_banco = CollectorRegistry()
-        do_banco.register(_DoBanco(retrato))
+        do_banco.register(_DoBanco(coleta))
         return generate_latest(self.registro) + generate_latest(do_banco)
 
 
 class _DoBanco(Collector):
-    def __init__(self, retrato: Retrato | None) -> None:
-        self._retrato = retrato
+    def __init__(self, coleta: Coleta) -> None:
+        self._coleta = coleta
 
     def collect(self) -> Iterator[Metric]:
-        r = self._retrato
-        yield _medida("banco_alcancavel", "Se o banco respondeu a esta coleta.", [], [((), float(r is not None))])
-        if r is None:
+        coleta = self._coleta
+        for (nome, ajuda), valor in zip(DA_COLETA, (coleta.disponivel, coleta.completa), strict=True):
+            yield GaugeMetricFamily(nome, ajuda, value=float(valor))
+        if not coleta.completa:
             return
-        colonias = [((c.colonia,), c) for c in r.colonias]
-        yield _medida(
-            "barramento_atraso_eventos",
-            "Números de sequência publicados que a colônia ainda não leu.",
-            ["colonia"],
-            [(rotulo, c.atraso_eventos) for rotulo, c in colonias],
-        )
-        yield _medida(
-            "barramento_atraso_segundos",
-            "Idade do primeiro evento que a colônia ainda não leu.",
-            ["colonia"],
-            [(rotulo, c.atraso_segundos) for rotulo, c in colonias],
-        )
-        yield _medida(
-            "barramento_horizonte_retido_segundos",
-            "Há quanto tempo uma transação alheia segura a leitura da colônia.",
-            ["colonia"],
-            [(rotulo, c.horizonte_retido_segundos) for rotulo, c in colonias],
-        )
-        yield _medida(
-            "dlq_abertas",
-            "Entradas da DLQ em aberto, por estado.",
-            ["colonia", "estado"],
-            [((c.colonia, "pendente"), c.dlq_pendente) for c in r.colonias]
-            + [((c.colonia, "em_espera"), c.dlq_em_espera) for c in r.colonias],
-        )
-        yield _medida(
-            "publicacoes_pendentes",
-            "Textos à espera do trabalhador.",
-            ["colonia"],
-            [((f.colonia,), f.pendentes) for f in r.filas],
-        )
-        yield _medida(
-            "publicacoes_atraso_segundos",
-            "Idade do texto que espera há mais tempo.",
-            ["colonia"],
-            [((f.colonia,), f.segundos) for f in r.filas],
-        )
+        series = _por_nome(coleta.series)
+        for metrica in DO_BANCO:
+            yield _familia(metrica, series.pop(metrica.nome, []))
+        # Um banco já migrado por uma versão mais nova pode contar o que este código não conhece: vai sem ajuda.
+        for nome, valores in series.items():
+            yield _familia(Metrica(nome, "Sem descrição nesta versão.", tuple(valores[0].rotulos)), valores)
 
 
-def _medida(
-    nome: str, ajuda: str, rotulos: Sequence[str], valores: Sequence[tuple[tuple[str, ...], float]]
-) -> GaugeMetricFamily:
-    familia = GaugeMetricFamily(f"formigueiro_{nome}", ajuda, labels=rotulos)
-    for rotulo, valor in valores:
-        familia.add_metric(rotulo, valor)
+def _por_nome(series: Sequence[Serie]) -> dict[str, list[Serie]]:
+    nomes: dict[str, list[Serie]] = {}
+    for serie in series:
+        nomes.setdefault(serie.nome, []).append(serie)
+    return nomes
+
+
+def _familia(metrica: Metrica, series: Sequence[Serie]) -> Metric:
+    # O formato põe _total no nome do contador por conta própria.
+    familia = (
+        CounterMetricFamily(metrica.nome.removesuffix("_total"), metrica.ajuda, labels=metrica.rotulos)
+        if metrica.tipo == "counter"
+        else GaugeMetricFamily(metrica.nome, metrica.ajuda, labels=metrica.rotulos)
+    )
+    for serie in series:
+        familia.add_metric(_valores(metrica, serie.rotulos), serie.valor)
     return familia
+
+
+def _valores(metrica: Metrica, rotulos: Mapping[str, str]) -> list[str]:
+    return [rotulos.get(rotulo, "") for rotulo in metrica.rotulos]

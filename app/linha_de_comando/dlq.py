@@ -10,6 +10,7 @@ import psycopg
 from app.ajustes import Ajustes
 from app.linha_de_comando.ambiente import abrir
 from app.linha_de_comando.tabela import tabela
+from app.logs.avisos import ouvir
 
 _CABECALHO = ("ID", "COLÔNIA", "ESPÉCIE", "TIPO", "CHAVE", "ESTADO", "TENTATIVAS", "PRÓXIMA (UTC)", "ERRO")
 
@@ -72,4 +73,5 @@ def descartar(ajustes: Ajustes, opcoes: Namespace) -> int:
 @contextmanager
 def _conexao(ajustes: Ajustes) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
     with abrir(ajustes) as ambiente, psycopg.connect(ambiente.dsn_admin, autocommit=True) as conexao:
+        ouvir(conexao)
         yield conexao

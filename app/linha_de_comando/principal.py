@@ -11,6 +11,7 @@ from app.ajustes import ErroAjuste, ler
 from app.banco.erros import ErroBanco
 from app.linha_de_comando import demo, dlq, estado, migrar, servir, token, trabalhar
 from app.linha_de_comando.analisador import Analisador
+from app.logs.configuracao import NIVEIS, configurar_logs
 
 FALHOU, AJUSTE, INTERROMPIDO = 1, 2, 130
 COMANDOS = (migrar, servir, trabalhar, demo, estado, dlq, token)
@@ -26,16 +27,22 @@ _NAO_MIGRADO = (
 
 
 def principal(argumentos: Sequence[str] | None = None) -> int:
-    """Roda um comando e devolve o código de saída: 0 bem, 1 falhou, 2 ajuste ou argumento errado."""
+    """Roda um comando e devolve o código de saída: 0 bem, 1 falhou, 2 ajuste ou argumento errado.
+
+    Um comando em que 1 quer dizer outra coisa põe em `falha` o seu.
+    """
     opcoes = _analisador().parse_args(argumentos)
+    falhou: int = getattr(opcoes, "falha", FALHOU)
     try:
-        return int(opcoes.executar(ler(), opcoes))
+        ajustes = ler()
+        configurar_logs(NIVEIS[ajustes.formigueiro_log_nivel])
+        return int(opcoes.executar(ajustes, opcoes))
     except ErroAjuste as erro:
         return _dizer(erro, AJUSTE)
     except (ErroBanco, OSError) as erro:
-        return _dizer(erro, FALHOU)
+        return _dizer(erro, falhou)
     except psycopg.Error as erro:
-        return _dizer(_motivo(erro), FALHOU)
+        return _dizer(_motivo(erro), falhou)
     except KeyboardInterrupt:
         return INTERROMPIDO
 

@@ -15,7 +15,6 @@ from app.banco.embutido import binarios
 from app.banco.erros import ErroBanco
 from app.demo.demo import interrompida, tocar, vazio
 from app.http.aplicacao import criar_app
-from app.http.logs import configurar_logs
 from app.http.seguranca import ChaveJwt, chave_dos_ajustes, emitir_token
 from app.http.servidor import servidor
 from app.linha_de_comando.ambiente import Ambiente, abrir
@@ -37,7 +36,6 @@ _ACOMPANHAMENTO = """
 
 def servir(ajustes: Ajustes, sem_migrar: bool) -> None:
     """Liga o que falta, migra, apresenta o banco embutido e serve até um sinal, que desliga tudo."""
-    configurar_logs()
     chave = chave_dos_ajustes(ajustes)
     denylist = denylist_dos_ajustes(ajustes)
     for sinal in SINAIS:  # até o servidor subir, qualquer um deles desfaz o que foi aberto

@@ -10,6 +10,7 @@ from psycopg import AsyncConnection
 from app.ajustes import Ajustes
 from app.linha_de_comando.ambiente import abrir
 from app.linha_de_comando.denylist import denylist_dos_ajustes
+from app.logs.avisos import ouvir
 from app.pecas.denylist import Denylist
 
 
@@ -20,9 +21,6 @@ def registrar(comandos: "_SubParsersAction[Any]") -> None:
 
 
 def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
-    from app.http.logs import configurar_logs
-
-    configurar_logs()
     denylist = denylist_dos_ajustes(ajustes)
     with abrir(ajustes) as ambiente:
         asyncio.run((_uma_vez if opcoes.uma_vez else _ate_um_sinal)(ambiente.dsn, denylist))
@@ -33,6 +31,7 @@ async def _uma_vez(dsn: str, denylist: Denylist) -> None:
     from app.trabalhador.trabalhador import esvaziar
 
     async with await AsyncConnection.connect(dsn, autocommit=True) as conexao:
+        ouvir(conexao)
         await esvaziar(conexao, denylist)
 
 

@@ -7,6 +7,8 @@ import structlog
 from cronsim import CronSim
 from psycopg import AsyncConnection, Error
 
+from app.logs.privacidade import descrever
+
 _log = structlog.get_logger(__name__)
 
 
@@ -25,7 +27,7 @@ async def cumprir(conexao: AsyncConnection[Any]) -> None:
         except Error as erro:
             if conexao.broken:
                 raise
-            _log.error("agendamento falhou", agendamento=nome, erro=str(erro).strip())
+            _log.error("agendamento falhou", agendamento=nome, erro=descrever(erro), sqlstate=erro.sqlstate)
 
 
 async def proxima(conexao: AsyncConnection[Any]) -> datetime | None:

@@ -17,6 +17,8 @@ import psycopg
 from psycopg import AsyncConnection, AsyncCursor, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from app.logs.avisos import ouvir
+
 LIMITE_DO_COMANDO_S = 60.0
 FOLGA_S = 10.0  # além do limite do comando, que o servidor cobra: depois disso, quem não responde é a rede
 PRAZO_DA_RESPOSTA_S = 5.0
@@ -35,13 +37,19 @@ _REDE = {
 async def abrir(dsn: str) -> AsyncConnection[Any]:
     ditos = conninfo_to_dict(dsn)
     rede = {nome: valor for nome, valor in _REDE.items() if nome not in ditos}
-    return await AsyncConnection.connect(make_conninfo(dsn, **rede), autocommit=True, cursor_factory=_CursorComPrazo)
+    conexao = await AsyncConnection.connect(make_conninfo(dsn, **rede), autocommit=True, cursor_factory=_CursorComPrazo)
+    ouvir(conexao)
+    return conexao
 
 
 async def limitar(conexao: AsyncConnection[Any]) -> None:
-    """O servidor corta o comando que passa do tempo (para a regra 4, uma morte) e a sessão que se cala."""
+    """O servidor corta o comando que passa do tempo (para a regra 4, uma morte) e a sessão que se cala.
+
+    E manda também o que as funções dizem em LOG, que é como core.registrar diz o que é de nível info.
+    """
     await conexao.execute(
-        "SELECT set_config('statement_timeout', %s, false), set_config('idle_session_timeout', %s, false)",
+        "SELECT set_config('statement_timeout', %s, false), set_config('idle_session_timeout', %s, false),"
+        " set_config('client_min_messages', 'log', false)",
         [f"{round(LIMITE_DO_COMANDO_S * 1000)}ms", f"{round(SESSAO_CALADA_S * 1000)}ms"],
     )
 

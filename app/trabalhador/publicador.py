@@ -7,6 +7,7 @@ import structlog
 from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb, set_json_loads
 
+from app.logs.privacidade import descrever
 from app.pecas.denylist import Denylist
 from app.trabalhador.composicao import Reservada, compor_fecho, compor_publicacao
 
@@ -60,7 +61,7 @@ async def _publicar(conexao: AsyncConnection[Any], reservada: Reservada, denylis
             demanda_id=str(reservada.demanda_id),
             atualizacao_id=str(reservada.atualizacao_id),
             acompanhamento_id=str(reservada.acompanhamento_id),
-            erro=repr(erro),
+            erro=descrever(erro),
         )
         await conexao.execute(
             "SELECT d6b.adiar_publicacao(%s, %s, %s)",

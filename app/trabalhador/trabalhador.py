@@ -18,6 +18,7 @@ import psycopg
 import structlog
 from psycopg import AsyncConnection
 
+from app.logs.privacidade import descrever
 from app.pecas.denylist import Denylist
 from app.trabalhador import agenda
 from app.trabalhador.conexao import (
@@ -67,7 +68,7 @@ async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
                 await _laco(conexao, denylist, parar, avisos=False)
         except psycopg.OperationalError as erro:
             recuo = min(max(recuo * 2, 0.1), 10.0)
-            _log.warning("conexão do trabalhador perdida; nova tentativa", espera_s=recuo, erro=str(erro).strip())
+            _log.warning("conexão do trabalhador perdida; nova tentativa", espera_s=recuo, erro=descrever(erro))
             await _esperar(parar, recuo)
 
 
@@ -115,7 +116,7 @@ async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asynci
 
 
 def _dizer_que_passou_do_tempo(erro: psycopg.Error) -> None:
-    _log.error("comando do trabalhador passou do tempo", erro=str(erro).strip())
+    _log.error("comando do trabalhador passou do tempo", erro=descrever(erro))
 
 
 async def _passo(conexao: AsyncConnection[Any], denylist: Denylist) -> bool:

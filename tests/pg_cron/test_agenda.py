@@ -23,9 +23,11 @@ AGENDA = {
     "core-despacho": "* * * * *",
     "core-limpeza": "20 4 * * *",
     "d6b-inativos": "30 9 * * *",
+    "d6b-medidas": "*/5 * * * *",
     "d6b-prazos": "0 */6 * * *",
     "d6b-saidas-conclusao": "* * * * *",
     "d8-ciclos": "5 * * * *",
+    "d8-medidas": "*/5 * * * *",
 }
 DO_CRON = {True: "espelho", False: "limpeza-do-cron"}  # o trabalho a mais, com o pg_cron neste banco ou em outro
 

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from app.http.banco import Banco
 from app.http.documentacao import Operacao, problemas
-from app.http.metricas import Metricas
+from app.http.metricas import Metricas, coletar
 from app.http.problema import Recusa
 from app.http.prontidao import Retrato, retratar
 
@@ -87,18 +87,14 @@ async def prontidao(
     "/metrics",
     operation_id="metricas",
     summary="Métricas em formato Prometheus",
-    description="Com o banco fora de alcance, só as do HTTP e `formigueiro_banco_alcancavel 0`.",
+    description="Com o banco fora de alcance, só as do processo, as do HTTP e `formigueiro_banco_disponivel 0`.",
     tags=["Operação"],
     media_type=MediaType.TEXT,
     responses={200: ResponseSpec(str, description="As métricas", media_type=MediaType.TEXT, generate_examples=False)},
 )
 async def metricas(banco: NamedDependency[Banco], medidor: NamedDependency[Metricas]) -> Response[bytes]:
     """Uma coleta."""
-    try:
-        retrato = await retratar(banco)
-    except (psycopg.Error, TimeoutError):
-        retrato = None
-    return Response(medidor.texto(retrato), media_type=FORMATO)
+    return Response(medidor.texto(await coletar(banco)), media_type=FORMATO)
 
 
 rotas_de_operacao = Router("/", route_handlers=[saude, prontidao, metricas])

@@ -35,7 +35,7 @@ BEGIN
         WHEN 'pattern' THEN
             RETURN format('%s ~ %L COLLATE "C"', v_texto, v_argumento #>> '{}');
         WHEN 'format' THEN
-            RETURN format('core.%I(%s)', core._conferidor_do_formato(v_argumento #>> '{}'), v_texto);
+            RETURN core._condicao_do_formato(v_argumento #>> '{}', v_valor, v_texto);
 
         WHEN 'type' THEN
             RETURN CASE
@@ -94,22 +94,23 @@ $$;
 COMMENT ON FUNCTION core._tipo_da_palavra(text) IS
 'Tipo de valor a que a palavra-chave se aplica (os outros a ignoram), ou NULL se a todos.';
 
-CREATE OR REPLACE FUNCTION core._conferidor_do_formato(p_formato text)
+CREATE OR REPLACE FUNCTION core._condicao_do_formato(p_formato text, p_valor text DEFAULT '', p_texto text DEFAULT '')
 RETURNS text
 LANGUAGE plpgsql
 IMMUTABLE
 AS $$
 BEGIN
     RETURN CASE p_formato
-               WHEN 'uuid' THEN 'uuid_valido'
-               WHEN 'date' THEN 'data_valida'
-               WHEN 'date-time' THEN 'data_hora_valida'
+               WHEN 'uuid' THEN format('core.uuid_valido(%s)', p_texto)
+               WHEN 'date' THEN format('core.data_valida(%s)', p_texto)
+               WHEN 'date-time' THEN format('core.data_hora_valida(%s, %s)', p_valor, p_texto)
            END;
 END
 $$;
 
-COMMENT ON FUNCTION core._conferidor_do_formato(text) IS
-'Função de core que confere o formato, ou NULL se ele não é um dos três conhecidos.';
+COMMENT ON FUNCTION core._condicao_do_formato(text, text, text) IS
+'Chamada que confere o formato de uma string, dadas as expressões de seu valor e de seu texto; NULL se ele não é um dos
+três conhecidos.';
 
 CREATE OR REPLACE FUNCTION core._literais(p_valores jsonb)
 RETURNS text
@@ -142,51 +143,3 @@ $$;
 
 COMMENT ON FUNCTION core._condicao_composta(text, jsonb, text, text) IS
 'Condição de "allOf", "anyOf" ou "oneOf".';
-
-CREATE OR REPLACE FUNCTION core._condicao_das_propriedades(p_esquema jsonb, p_valor text)
-RETURNS text
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    RETURN core._conjuncao(VARIADIC ARRAY(
-        SELECT CASE
-                   WHEN c.condicao = 'true' THEN 'true'
-                   -- Sem um obrigatório a conjunção com "required" já é falsa: não se pergunta de novo.
-                   WHEN p_esquema -> 'required' @> to_jsonb(p.chave) THEN c.condicao
-                   ELSE format('CASE WHEN %s ? %L THEN %s ELSE true END', p_valor, p.chave, c.condicao)
-               END
-          FROM jsonb_each(p_esquema -> 'properties') AS p (chave, esquema),
-               core._condicao_da_propriedade(p.esquema, p_valor, p.chave) AS c (condicao)));
-END
-$$;
-
-COMMENT ON FUNCTION core._condicao_das_propriedades(jsonb, text) IS
-'Condição de "properties" sobre um objeto.';
-
-CREATE OR REPLACE FUNCTION core._condicao_da_propriedade(p_esquema jsonb, p_pai text, p_chave text)
-RETURNS text
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    IF p_esquema ? 'properties' THEN
-        RETURN core._gerar_parte(p_esquema, core._valor(p_pai, p_chave));
-    END IF;
-    RETURN core._compilar_condicao(p_esquema, p_pai, p_chave);
-END
-$$;
-
-COMMENT ON FUNCTION core._condicao_da_propriedade(jsonb, text, text) IS
-'Condição de uma propriedade presente: uma função à parte se é um objeto com as suas próprias.';
-
-CREATE OR REPLACE FUNCTION core._demais_campos(p_esquema jsonb, p_valor text)
-RETURNS text
-LANGUAGE plpgsql
-IMMUTABLE
-AS $$
-BEGIN
-    RETURN format('%s - %L::text[]', p_valor, ARRAY(SELECT jsonb_object_keys(p_esquema -> 'properties')));
-END
-$$;
-
-COMMENT ON FUNCTION core._demais_campos(jsonb, text) IS
-'Expressão do objeto sem os campos que "properties" descreve.';

@@ -5,9 +5,6 @@ RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    IF core._sem_restricao() THEN
-        RETURN;
-    END IF;
     IF NOT EXISTS (SELECT FROM core.produtores AS p WHERE p.papel = session_user AND p.colonia = p_origem) THEN
         RAISE EXCEPTION 'O papel % não publica pela colônia %.', session_user, p_origem
             USING ERRCODE = 'FM403';
@@ -28,20 +25,19 @@ $$;
 
 COMMENT ON FUNCTION core._exigir_produtor(text, text, text) IS
 'Levanta FM403 se o papel da sessão não publica esse tipo por essa colônia (core.produtores e x-produtores do
-Registro). A quem não tem um prazo para transações paradas, dá nesta o de segundos_ocioso_produtor. Superusuário e
-membros dos papéis donos não são restringidos. Fonte: regras 3 e 8.';
+Registro). A quem não tem um prazo para transações paradas, dá nesta o de segundos_ocioso_produtor. Pergunte antes a
+core._sem_restricao. Fonte: regras 3 e 8.';
 
 CREATE OR REPLACE FUNCTION core._sem_restricao()
 RETURNS boolean
 LANGUAGE sql
 STABLE
 AS $$
-    SELECT EXISTS (SELECT FROM pg_catalog.pg_roles AS r WHERE r.rolname = session_user AND r.rolsuper)
-        OR pg_has_role(session_user, 'core_dono', 'MEMBER')
+    SELECT pg_has_role(session_user, 'core_dono', 'MEMBER')
 $$;
 
 COMMENT ON FUNCTION core._sem_restricao() IS
-'Se a sessão é de um superusuário ou de um membro do dono do núcleo.';
+'Se a sessão é de um membro do dono do núcleo ou de um superusuário, que é membro de todos os papéis.';
 
 -- As varreduras das colônias também perguntam: core.exigir_hora.
 GRANT EXECUTE ON FUNCTION core._sem_restricao() TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

@@ -33,7 +33,7 @@ BEGIN
                WHEN p_palavra IN ('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum') THEN
                    CASE WHEN v_tipo <> 'number' THEN 'deve ser um número' END
                WHEN p_palavra = 'format' THEN
-                   CASE WHEN core._conferidor_do_formato(v_texto) IS NULL THEN 'só uuid, date e date-time' END
+                   CASE WHEN core._condicao_do_formato(v_texto) IS NULL THEN 'só uuid, date e date-time' END
                WHEN p_palavra = 'pattern' THEN
                    CASE WHEN v_tipo <> 'string' OR NOT core._padrao_aceito(v_texto)
                         THEN 'só literais, classes, grupos e quantificadores em ASCII, sem ponto nem \d, \w, \s' END

@@ -1,4 +1,4 @@
--- Publica um evento: confere o Registro, grava e acorda. Só donos de colônia chamam; os demais, core.publicar.
+-- A porta dos donos de colônia para publicar; os demais entram por core.publicar, que confere quem são.
 
 CREATE OR REPLACE FUNCTION core._publicar(
     p_tipo          text,
@@ -13,36 +13,8 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    v_impressao bytea := core.impressao(p_tipo, p_versao_schema, p_payload);
-    v_existente record;
-    v_sequencia bigint;
 BEGIN
-    IF registro.valido(p_tipo, p_versao_schema, p_payload) IS NOT TRUE THEN
-        PERFORM core._recusar_payload(p_tipo, p_versao_schema, p_payload);
-    END IF;
-
-    INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,
-                                impressao)
-    VALUES (p_event_id, p_tipo, p_origem, p_versao_schema, coalesce(p_correlacao_id, p_event_id),
-            coalesce(lower(p_payload ->> 'demanda_id'), p_event_id::text), p_payload,
-            date_trunc('milliseconds', core.agora()), v_impressao)
-    ON CONFLICT (event_id) DO NOTHING
-    RETURNING sequence_number INTO v_sequencia;
-
-    IF v_sequencia IS NULL THEN
-        SELECT e.sequence_number, e.impressao INTO STRICT v_existente
-          FROM core.event_log AS e
-         WHERE e.event_id = p_event_id;
-        IF v_existente.impressao <> v_impressao THEN
-            RAISE EXCEPTION 'O event_id % já foi publicado com outro conteúdo.', p_event_id
-                USING ERRCODE = 'FM409';
-        END IF;
-        RETURN v_existente.sequence_number;
-    END IF;
-
-    PERFORM core.acordar();
-    RETURN v_sequencia;
+    RETURN core._gravar_evento(p_tipo, p_payload, p_origem, p_versao_schema, p_event_id, p_correlacao_id);
 END
 $$;
 

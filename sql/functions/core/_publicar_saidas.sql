@@ -82,7 +82,9 @@ BEGIN
         PERFORM core.registrar('erro', 'Falha ao publicar ' || (p_saida ->> 'tipo'),
                                jsonb_build_object('colonia', p_colonia,
                                                   'event_id', p_causa.event_id,
+                                                  'correlacao_id', p_causa.correlacao_id,
                                                   'demanda_id', p_saida -> 'payload' -> 'demanda_id',
+                                                  'conselheiro_id', p_saida -> 'payload' -> 'conselheiro_id',
                                                   'saida_event_id', p_saida -> 'event_id',
                                                   'sqlstate', p_sqlstate,
                                                   'erro', p_erro));

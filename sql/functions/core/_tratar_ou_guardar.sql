@@ -16,7 +16,10 @@ BEGIN
 
     EXECUTE format('SELECT %I.tratar($1)', p_esquema) INTO v_resultado USING p_evento;
     IF v_resultado = 'duplicado' THEN
-        RAISE LOG 'Evento % já processado pela %.', p_evento.event_id, p_colonia;
+        RAISE LOG USING
+            MESSAGE = format('Evento já processado pela %s', p_colonia),
+            DETAIL = jsonb_build_object('colonia', p_colonia, 'tipo', p_evento.tipo, 'event_id', p_evento.event_id,
+                                        'correlacao_id', p_evento.correlacao_id)::text;
     END IF;
 EXCEPTION WHEN OTHERS OR assert_failure THEN
     GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;
@@ -60,9 +63,15 @@ BEGIN
     ON CONFLICT (colonia, event_id) WHERE especie = 'evento' AND estado IN ('pendente', 'em_espera') DO NOTHING;
     IF p_estado = 'pendente' THEN
         RAISE WARNING USING
-            MESSAGE = format('%s de %s foi para a DLQ: %s', p_evento.tipo, p_colonia, p_erro),
-            DETAIL = jsonb_build_object('event_id', p_evento.event_id, 'colonia', p_colonia, 'chave', p_evento.chave,
-                                        'sqlstate', p_sqlstate)::text,
+            MESSAGE = format('%s foi para a DLQ da %s', p_evento.tipo, p_colonia),
+            DETAIL = jsonb_build_object('colonia', p_colonia,
+                                        'tipo', p_evento.tipo,
+                                        'event_id', p_evento.event_id,
+                                        'correlacao_id', p_evento.correlacao_id,
+                                        'demanda_id', p_evento.payload -> 'demanda_id',
+                                        'conselheiro_id', p_evento.payload -> 'conselheiro_id',
+                                        'sqlstate', p_sqlstate,
+                                        'erro', p_erro)::text,
             HINT = 'erro';
     END IF;
 END

@@ -5,14 +5,22 @@
 -- transação. Se a obtém, ninguém dorme: o trabalhador está lendo, ou só dormirá depois desta transação, e então
 -- lerá de novo. Se não a obtém, há quem durma, e só então vale o preço do NOTIFY.
 
+CREATE OR REPLACE FUNCTION core.ha_quem_durma()
+RETURNS boolean
+LANGUAGE sql
+AS $$
+    SELECT NOT pg_try_advisory_xact_lock_shared(core.trava_do_sono())
+$$;
+
+COMMENT ON FUNCTION core.ha_quem_durma() IS
+'Se um trabalhador dorme e precisa do aviso; se não, impede que durma antes do fim da transação. Fonte: regra 7.';
+
 CREATE OR REPLACE FUNCTION core.acordar()
 RETURNS void
 LANGUAGE plpgsql
-SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF NOT pg_try_advisory_xact_lock_shared(core.trava_do_sono()) THEN
+    IF core.ha_quem_durma() THEN
         NOTIFY formigueiro;
     END IF;
 END
@@ -33,4 +41,4 @@ $$;
 COMMENT ON FUNCTION core.trava_do_sono() IS
 'Chave da trava consultiva que o trabalhador segura enquanto dorme.';
 
-GRANT EXECUTE ON FUNCTION core.acordar(), core.trava_do_sono() TO d6b_dono, d8_dono, formigueiro_app;
+GRANT EXECUTE ON FUNCTION core.acordar(), core.ha_quem_durma(), core.trava_do_sono() TO d6b_dono, d8_dono, formigueiro_app;

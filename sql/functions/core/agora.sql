@@ -1,6 +1,20 @@
 -- A hora da rede (regra 10): a do servidor ou, num banco de simulação, a do relógio parado.
+--
+-- Todo evento pergunta a hora. O planejador dissolve core.simulacao() numa constante e com ela a pergunta inteira: fora
+-- da simulação, core.agora() é now(). Ler core.relogio a cada vez custava 12 µs por evento publicado, um décimo do total.
 
 CREATE OR REPLACE FUNCTION core.agora()
+RETURNS timestamptz
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT CASE WHEN core.simulacao() THEN core._hora_simulada() ELSE now() END
+$$;
+
+COMMENT ON FUNCTION core.agora() IS
+'Hora corrente da rede: início da transação ou o relógio simulado (core.definir_relogio). Fonte: regra 10.';
+
+CREATE OR REPLACE FUNCTION core._hora_simulada()
 RETURNS timestamptz
 LANGUAGE sql
 STABLE
@@ -8,7 +22,19 @@ AS $$
     SELECT coalesce((SELECT r.quando FROM core.relogio AS r), now())
 $$;
 
-COMMENT ON FUNCTION core.agora() IS
-'Hora corrente da rede: início da transação ou o relógio simulado (core.definir_relogio). Fonte: regra 10.';
+COMMENT ON FUNCTION core._hora_simulada() IS
+'A hora em que o relógio da rede está parado ou, se está solto, a do servidor.';
 
-GRANT EXECUTE ON FUNCTION core.agora() TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;
+-- core.marcar_simulacao troca o corpo.
+CREATE OR REPLACE FUNCTION core.simulacao()
+RETURNS boolean
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$SELECT false$$;
+
+COMMENT ON FUNCTION core.simulacao() IS
+'Se este banco é de simulação, em que o relógio da rede se pode mexer.';
+
+GRANT EXECUTE ON FUNCTION core.agora(), core._hora_simulada(), core.simulacao()
+   TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

@@ -46,6 +46,7 @@ BEGIN
         END LOOP;
         EXIT WHEN v_total = 0 OR clock_timestamp() > v_fim;
     END LOOP;
+    PERFORM core.marcar_execucao('core-despacho');
 END
 $$;
 

@@ -16,6 +16,8 @@ BEGIN
                        FROM core.consumidores AS c),
         'publicacoes', core._estado_da_colonia('d6b.publicacoes_em_espera()'),
         'saidas_conclusao', core._estado_da_colonia('d6b.saidas_em_espera()'),
+        'filas', core.filas_de_publicacao(),
+        'trabalhador', jsonb_build_object('lider', core.ha_lider()),
         'agenda', core._estado_da_agenda());
     RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado));
 END
@@ -23,8 +25,8 @@ $$;
 
 COMMENT ON FUNCTION core.estado() IS
 'Estado da rede: {agora, maior_sequence, colonias: o que core.prontidao diz de cada uma, com posicao, horizonte e
-detentores da lacuna; cursores, publicacoes, saidas_conclusao, agenda: [{nome, cron, comando, por, ultima_execucao}],
-problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
+detentores da lacuna; cursores, publicacoes, filas, saidas_conclusao, trabalhador: {lider}, agenda: [{nome, cron,
+comando, por, ultima_execucao, ultima_conclusao, atrasado}], problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
 
 CREATE OR REPLACE FUNCTION core._estado_do_barramento()
 RETURNS jsonb
@@ -111,14 +113,17 @@ BEGIN
                        'comando', a.comando,
                        'por', CASE WHEN v_no_pg_cron THEN 'pg_cron' ELSE 'app' END,
                        'ultima_execucao', core.iso(coalesce(
-                           (v_execucoes ->> (current_database() || '/' || a.nome))::timestamptz, a.ultima_execucao)))
+                           (v_execucoes ->> (current_database() || '/' || a.nome))::timestamptz, a.ultima_execucao)),
+                       'ultima_conclusao', core.iso(a.ultima_conclusao),
+                       'atrasado', core.agendamento_atrasado(a))
                    ORDER BY a.nome)
               FROM core.agendamentos AS a);
 END
 $$;
 
 COMMENT ON FUNCTION core._estado_da_agenda() IS
-'A agenda, quem a cumpre (pg_cron ou app) e quando cada entrada rodou pela última vez, se daqui se pode saber.';
+'A agenda, quem a cumpre (pg_cron ou app), quando cada entrada rodou pela última vez, se daqui se pode saber, quando
+acabou bem pela última vez e se passou da hora.';
 
 CREATE OR REPLACE FUNCTION core._problemas(p_estado jsonb)
 RETURNS jsonb
@@ -153,7 +158,20 @@ AS $$
                              p_estado -> 'saidas_conclusao' ->> 'espera',
                              p_estado -> 'saidas_conclusao' ->> 'mais_antiga')
              WHERE (p_estado ->> 'agora')::timestamptz - (p_estado -> 'saidas_conclusao' ->> 'mais_antiga')::timestamptz
-                   > interval '10 minutes') AS p (n, frase)
+                   > interval '10 minutes'
+            UNION ALL
+            SELECT 6, format('%s textos da %s esperam o trabalhador, o mais antigo há %s s: %s',
+                             f ->> 'pendentes', f ->> 'colonia', (f ->> 'segundos')::numeric::int,
+                             CASE WHEN (p_estado -> 'trabalhador' ->> 'lider')::boolean
+                                  THEN 'há trabalhador na liderança'
+                                  ELSE 'não há trabalhador na liderança' END)
+              FROM jsonb_array_elements(p_estado -> 'filas') AS f
+             WHERE (f ->> 'segundos')::numeric > 600
+            UNION ALL
+            SELECT 7, format('o agendamento %s (%s) não acaba bem desde %s', a ->> 'nome', a ->> 'cron',
+                             coalesce(a ->> 'ultima_conclusao', 'a instalação'))
+              FROM jsonb_array_elements(p_estado -> 'agenda') AS a
+             WHERE (a ->> 'atrasado')::boolean) AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS

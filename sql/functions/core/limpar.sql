@@ -37,6 +37,7 @@ BEGIN
      WHERE o.criado_em < clock_timestamp()
                          - make_interval(days => (core.parametro('dias_guarda_ocorrencias'))::int);
     GET DIAGNOSTICS v_removidas = ROW_COUNT;
+    PERFORM core.marcar_execucao('core-limpeza');
     RETURN v_removidas;
 END
 $$;

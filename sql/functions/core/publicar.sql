@@ -18,8 +18,10 @@ BEGIN
         RAISE EXCEPTION 'Campos obrigatórios: tipo, payload, origem, versao_schema e event_id.'
             USING ERRCODE = 'FM422';
     END IF;
-    PERFORM core._exigir_produtor(p_tipo, p_versao_schema, p_origem);
-    RETURN core._publicar(p_tipo, p_payload, p_origem, p_versao_schema, p_event_id, p_correlacao_id);
+    IF NOT core._sem_restricao() THEN
+        PERFORM core._exigir_produtor(p_tipo, p_versao_schema, p_origem);
+    END IF;
+    RETURN core._gravar_evento(p_tipo, p_payload, p_origem, p_versao_schema, p_event_id, p_correlacao_id);
 END
 $$;
 

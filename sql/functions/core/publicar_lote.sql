@@ -59,6 +59,9 @@ BEGIN
             USING ERRCODE = 'FM422';
     END IF;
 
+    IF core._sem_restricao() THEN
+        RETURN;
+    END IF;
     FOR v_grupo IN
         SELECT a.evento ->> 'tipo' AS tipo, coalesce(a.evento ->> 'versao_schema', '1.0.0') AS versao,
                a.evento ->> 'origem' AS origem, min(a.n) AS n

@@ -24,6 +24,9 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('d6b.sorteio/' || v_demanda, 0));
 
     IF d6b.demanda_concluida(v_demanda) THEN
+        INSERT INTO d6b.sorteios_tardios (event_id, demanda_id, conselheiro_id, criado_em)
+        VALUES (p_evento.event_id, v_demanda, v_sorteado, d6b.centesimo(p_evento.publicado_em))
+        ON CONFLICT (event_id) DO NOTHING;
         RETURN d6b.descartar(p_evento, 'erro', 'Sorteio tardio: a demanda já foi concluída');
     END IF;
 
@@ -90,6 +93,7 @@ BEGIN
     PERFORM core.registrar('info', 'Acompanhamento reatribuído',
                            jsonb_build_object('colonia', 'D-6b',
                                               'event_id', p_evento.event_id,
+                                              'correlacao_id', p_evento.correlacao_id,
                                               'demanda_id', p_anterior.demanda_id,
                                               'acompanhamento_id', p_anterior.id,
                                               'conselheiro_id', p_anterior.conselheiro_id,

@@ -39,7 +39,10 @@ BEGIN
                                                         'data', v_payload -> 'data_conclusao')
          WHERE a.id = v_acompanhamento.id;
     ELSE
-        RAISE LOG 'Conclusão coletiva sem acompanhamento ativo: demanda %, evento %.', v_demanda, p_evento.event_id;
+        RAISE LOG USING
+            MESSAGE = 'Conclusão coletiva sem acompanhamento ativo',
+            DETAIL = jsonb_build_object('colonia', 'D-6b', 'demanda_id', v_demanda, 'event_id', p_evento.event_id,
+                                        'correlacao_id', p_evento.correlacao_id)::text;
     END IF;
     PERFORM d6b.marcar_processado(p_evento);
     RETURN 'processado';

@@ -25,6 +25,7 @@ BEGIN
             v_total := v_total + 1;
         END IF;
     END LOOP;
+    PERFORM core.marcar_execucao('d6b-saidas-conclusao');
     RETURN v_total;
 END
 $$;
@@ -61,6 +62,7 @@ EXCEPTION WHEN OTHERS OR assert_failure THEN
     PERFORM core.registrar('erro', 'Falha ao republicar saídas de conclusão',
                            jsonb_build_object('colonia', 'D-6b',
                                               'demanda_id', v_acompanhamento.demanda_id,
+                                              'conselheiro_id', v_acompanhamento.conselheiro_id,
                                               'acompanhamento_id', p_acompanhamento_id,
                                               'erro', v_erro));
     RETURN false;

@@ -22,7 +22,9 @@ BEGIN
     PERFORM core.registrar('erro', 'Plano de manutenção recusado; a conclusão segue sem ele',
                            jsonb_build_object('colonia', 'D-6b',
                                               'event_id', p_atualizacao.event_id_publicacao,
+                                              'correlacao_id', p_correlacao_id,
                                               'demanda_id', p_acompanhamento.demanda_id,
+                                              'conselheiro_id', p_acompanhamento.conselheiro_id,
                                               'acompanhamento_id', p_acompanhamento.id,
                                               'erros', v_erros));
     RETURN core._saida('demanda.concluída', '1.0.0', v_simples, p_correlacao_id);

@@ -27,6 +27,7 @@ BEGIN
                                                   'data_sorteio', core.iso(v.data_sorteio)));
         v_total := v_total + 1;
     END LOOP;
+    PERFORM core.marcar_execucao('d6b-inativos');
     RETURN v_total;
 END
 $$;

@@ -50,6 +50,7 @@ BEGIN
     END LOOP;
 
     v_balanco := jsonb_build_object('alertas_enviados', v_alertas, 'prazos_vencidos', v_vencidos, 'falhas', v_falhas);
+    PERFORM core.marcar_execucao('d6b-prazos');
     RAISE LOG USING MESSAGE = 'Verificação de prazos concluída', DETAIL = v_balanco::text;
     RETURN v_balanco;
 END

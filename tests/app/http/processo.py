@@ -4,9 +4,9 @@ import sys
 
 from app.ajustes import Ajustes
 from app.http.aplicacao import criar_app
-from app.http.logs import configurar_logs
 from app.http.seguranca import ChaveJwt
 from app.http.servidor import servidor
+from app.logs.configuracao import configurar_logs
 from tests.app.http.conftest import AJUSTES, SEGREDO
 
 

@@ -97,7 +97,7 @@ def test_a_linha_de_log_diz_quem_onde_e_quanto_e_nunca_o_corpo(
         "metodo": "POST",
         "rota": SUGERIR,
         "status": 201,
-        "cidadao_id": str(cidadao),
+        "conselheiro_id": str(cidadao),
         "requisicao_id": resposta.headers["x-request-id"],
     }
 

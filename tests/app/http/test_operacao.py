@@ -148,13 +148,15 @@ def test_metricas_do_barramento(cliente: TestClient[Litestar], bd: psycopg.Conne
         """
     )
     amostras = _amostras(cliente)
-    assert amostras["formigueiro_banco_alcancavel",] == 1
+    assert amostras["formigueiro_banco_disponivel",] == 1
     assert amostras["formigueiro_barramento_atraso_eventos", "D-6b"] == 3
     assert amostras["formigueiro_barramento_atraso_segundos", "D-6b"] == 60
     assert amostras["formigueiro_barramento_horizonte_retido_segundos", "D-6b"] == 0
-    assert amostras["formigueiro_dlq_abertas", "D-8", "pendente"] == 1
-    assert amostras["formigueiro_dlq_abertas", "D-8", "em_espera"] == 1
-    assert amostras["formigueiro_dlq_abertas", "D-6b", "pendente"] == 0
+    assert amostras["formigueiro_dlq_entradas", "D-8", "evento", "pendente"] == 1
+    assert amostras["formigueiro_dlq_entradas", "D-8", "evento", "em_espera"] == 1
+    assert amostras["formigueiro_dlq_entradas", "D-8", "evento", "resolvida"] == 1
+    assert amostras["formigueiro_dlq_entradas", "D-8", "saida", "pendente"] == 0
+    assert amostras["formigueiro_dlq_entradas", "D-6b", "evento", "pendente"] == 0
 
 
 def test_dois_apps_no_mesmo_processo_nao_misturam_metricas(dsn_app: str, chave: ChaveJwt) -> None:

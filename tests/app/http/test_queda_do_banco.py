@@ -84,7 +84,7 @@ def test_banco_parado_e_503_e_a_volta_dispensa_reinicio(
     problema(cliente.get("/readyz"), 503)
     metricas = cliente.get("/metrics")
     assert metricas.status_code == 200
-    assert "formigueiro_banco_alcancavel 0.0" in metricas.text
+    assert "formigueiro_banco_disponivel 0.0" in metricas.text
     # Sem banco, quem não tem sessão continua a ouvir 401, e não 503.
     problema(cliente.get(ACOMPANHAMENTO), 401)
 

@@ -1,6 +1,8 @@
 """`estado`: o que se vê num relance, e o código de saída conforme a saúde."""
 
 import json
+import re
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -8,6 +10,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from app.linha_de_comando.estado import duracao
+from app.trabalhador.trabalhador import TRAVA_DE_LIDER
 from tests.apoio.falhas import recusar_publicacao
 from tests.apoio.rede import Rede
 from tests.app.linha_de_comando.conftest import Formigueiro
@@ -67,6 +71,63 @@ def test_diz_quem_detem_a_leitura(formigueiro: Formigueiro, rede: Rede, dsn: str
         assert codigo == 1
         assert f"por pid {parado.info.backend_pid}" in saida
         parado.rollback()
+
+
+def test_sem_direito_nao_da_para_saber(formigueiro: Formigueiro, dsn: str) -> None:
+    codigo, saida, erro = formigueiro("estado", DATABASE_URL=make_conninfo(dsn, user="formigueiro_produtor"))
+    assert (codigo, saida) == (3, "")
+    assert "este papel não tem direito a isso" in erro
+
+
+def test_banco_de_versao_anterior(formigueiro: Formigueiro, bd: psycopg.Connection[Any]) -> None:
+    bd.execute("CREATE OR REPLACE FUNCTION core.estado() RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$")
+    codigo, _, erro = formigueiro("estado")
+    assert codigo == 3
+    assert "rode formigueiro migrar" in erro
+
+
+def test_a_ajuda_diz_os_codigos_de_saida(formigueiro: Formigueiro) -> None:
+    ajuda = " ".join(formigueiro("estado", "--help")[1].split())
+    for codigo in ("0, tudo em ordem", "1, algo pede atenção", "2, ajuste ou argumento", "3, não deu para saber"):
+        assert codigo in ajuda
+
+
+def test_agendamento_que_nao_acaba_bem(formigueiro: Formigueiro, rede: Rede) -> None:
+    rede.bd.execute("SELECT d6b.verificar_prazos_proximos()")
+    assert re.search(r"^d6b-prazos .* há \d+ s$", formigueiro("estado")[1], re.MULTILINE)
+    rede.bd.execute("UPDATE core.agendamentos SET ultima_conclusao = ultima_conclusao - interval '3 days'")
+    codigo, saida, _ = formigueiro("estado")
+    assert codigo == 1
+    assert "o agendamento d6b-prazos (0 */6 * * *) não acaba bem desde" in saida
+    assert re.search(r"^d6b-prazos .* há 3 d +ATRASADO$", saida, re.MULTILINE)
+    assert re.search(r"^core-limpeza .* nunca$", saida, re.MULTILINE)
+
+
+def test_textos_parados_por_falta_de_trabalhador(formigueiro: Formigueiro, rede: Rede) -> None:
+    demanda, conselheiro = uuid4(), uuid4()
+    rede.sortear(demanda, conselheiro)
+    rede.atualizar(demanda, conselheiro)
+    rede.despachar()
+    assert formigueiro("estado")[0] == 0
+    rede.bd.execute("UPDATE d6b.publicacoes_pendentes SET criado_em = criado_em - interval '20 minutes'")
+    codigo, saida, _ = formigueiro("estado")
+    assert codigo == 1
+    assert re.search(r"1 textos da D-6b esperam o trabalhador, .* não há trabalhador na liderança", saida)
+    assert re.search(r"^textos por publicar +1 +0 +há 20 min$", saida, re.MULTILINE)
+
+
+def test_diz_se_ha_trabalhador_na_lideranca(formigueiro: Formigueiro, rede: Rede) -> None:
+    assert "Trabalhador: ninguém na liderança" in formigueiro("estado")[1]
+    rede.bd.execute("SELECT pg_advisory_lock(%s)", [TRAVA_DE_LIDER])
+    assert "Trabalhador: na liderança" in formigueiro("estado")[1]
+
+
+@pytest.mark.parametrize(
+    ("segundos", "texto"),
+    [(-5, "0 s"), (0, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "119 min"), (7200, "2 h"), (172_800, "2 d")],
+)
+def test_duracao(segundos: int, texto: str) -> None:
+    assert duracao(timedelta(seconds=segundos)) == texto
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_ajustes_errados(
 @pytest.mark.parametrize("argumentos", [("migrar",), ("estado",), ("dlq", "listar")])
 def test_banco_fora_do_ar(argumentos: tuple[str, ...], comando: Formigueiro) -> None:
     codigo, _, erro = comando(*argumentos, DATABASE_URL=SEM_BANCO)
-    assert codigo == 1
+    assert codigo == (3 if argumentos == ("estado",) else 1)
     assert erro.startswith("formigueiro: não alcancei o banco de dados: ")
     assert erro.count("\n") == 1
 
@@ -64,7 +64,7 @@ def test_banco_fora_do_ar(argumentos: tuple[str, ...], comando: Formigueiro) -> 
 @pytest.mark.parametrize("argumentos", [("estado",), ("dlq", "listar"), ("dlq", "reprocessar", "1")])
 def test_banco_por_migrar(argumentos: tuple[str, ...], comando: Formigueiro, banco_vazio: Callable[[], str]) -> None:
     codigo, _, erro = comando(*argumentos, DATABASE_URL=banco_vazio())
-    assert codigo == 1
+    assert codigo == (3 if argumentos == ("estado",) else 1)
     assert "rode formigueiro migrar" in erro
 
 
@@ -75,7 +75,7 @@ def test_a_senha_nao_aparece_em_erro_nenhum(comando: Formigueiro) -> None:
 
 def test_sem_banco_embutido_nao_cria_um_so_para_olhar(comando: Formigueiro, tmp_path: Path) -> None:
     codigo, _, erro = comando("estado", FORMIGUEIRO_DADOS=str(tmp_path / "dados"))
-    assert codigo == 1
+    assert codigo == 3
     assert "não há banco embutido" in erro
     assert not (tmp_path / "dados").exists()
 

@@ -73,7 +73,7 @@ def test_com_pg_cron_o_app_nao_cumpre_a_agenda(contada: Rede, dsn: str) -> None:
 def test_a_agenda_de_verdade_e_toda_executavel_pelo_app(rede: Rede, dsn: str) -> None:
     """Cada comando de core.agendamentos roda como formigueiro_app, tal como escrito."""
     comandos = [linha["comando"] for linha in rede.linhas("SELECT comando FROM core.agendamentos ORDER BY nome")]
-    assert len(comandos) == 6
+    assert len(comandos) == 8
 
     async def rodar() -> None:
         async with await AsyncConnection.connect(

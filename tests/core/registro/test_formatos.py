@@ -1,6 +1,7 @@
 """Os formatos que o Registro confere: o que passa se converte sem erro, em qualquer sessão."""
 
 from datetime import date, timedelta
+from itertools import combinations, product
 from typing import Any
 
 import psycopg
@@ -79,6 +80,25 @@ def test_o_que_e_valido_se_converte_e_o_juizo_nao_depende_da_sessao(bd: Banco, f
                       [UUIDS]).fetchone() == (True,)  # fmt: skip
     assert bd.execute("SELECT bool_and(d::date IS NOT NULL) FROM unnest(%s::text[]) AS d WHERE core.data_valida(d)",
                       [DATAS]).fetchone() == (True,)  # fmt: skip
+
+
+def test_o_atalho_da_data_hora_concorda_com_o_caminho_lento(bd: Banco) -> None:
+    """O atalho confia num jsonpath frouxo; as guardas que o fecham são postas à prova em cada posição do texto."""
+    estragos = " \t\n\r+-.:,/0159TZte\u00a0"
+    textos = {f"{ano}-{mes:02}-{dia:02}T{dia:02}:{mes:02}:{dia:02}.780Z"
+              for ano in ["0000", "0001", "1900", "2024", "9999"] for mes in range(70) for dia in range(70)}
+    for base in ["2026-02-28T12:34:56.780Z", "2024-02-29T00:00:00.000Z", "9999-12-31T23:59:59.999Z"]:
+        for i, j in combinations(range(len(base)), 2):
+            for a, b in product(estragos, estragos):
+                textos.add(f"{base[:i]}{a}{base[i + 1 : j]}{b}{base[j + 1 :]}")
+    discordes = bd.execute(
+        """
+        SELECT t FROM unnest(%s::text[]) AS t
+         WHERE core.data_hora_valida(to_jsonb(t), t) IS DISTINCT FROM core.data_hora_valida(t)
+        """,
+        [list(textos)],
+    ).fetchall()
+    assert discordes == []
 
 
 def _comparar(bd: Banco, funcao: str, textos: list[str]) -> None:

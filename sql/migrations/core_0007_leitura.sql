@@ -1,4 +1,4 @@
--- depends: core_0005_limites_http d6b_0012_publicacoes V007_d8_acrescimos
+-- depends: core_0006_visibilidade d6b_0013_visibilidade V008_d8_medidas
 -- O papel que só lê o que é público, e o prazo das transações paradas para quem mais publica (regras 3 e 8).
 
 DO $papeis$

@@ -1,0 +1,54 @@
+-- O que as duas portas, core.publicar e core._publicar, fazem depois de saber quem chama: confere o Registro, grava e
+-- acorda. SECURITY INVOKER, pois já roda como core_dono: trocar de papel outra vez custaria 4 µs por evento.
+--
+-- Cada passo é uma atribuição ou um IF, que o plpgsql avalia sem abrir uma consulta; só o INSERT abre uma.
+
+CREATE OR REPLACE FUNCTION core._gravar_evento(
+    p_tipo          text,
+    p_payload       jsonb,
+    p_origem        text,
+    p_versao_schema text,
+    p_event_id      uuid,
+    p_correlacao_id uuid
+)
+RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_impressao bytea := core.impressao(p_tipo, p_versao_schema, p_payload);
+    v_existente record;
+    v_sequencia bigint;
+BEGIN
+    IF registro.valido(p_tipo, p_versao_schema, p_payload) IS NOT TRUE THEN
+        PERFORM core._recusar_payload(p_tipo, p_versao_schema, p_payload);
+    END IF;
+
+    INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,
+                                impressao)
+    VALUES (p_event_id, p_tipo, p_origem, p_versao_schema, coalesce(p_correlacao_id, p_event_id),
+            coalesce(lower(p_payload ->> 'demanda_id'), p_event_id::text), p_payload,
+            date_trunc('milliseconds', core.agora()), v_impressao)
+    ON CONFLICT (event_id) DO NOTHING
+    RETURNING sequence_number INTO v_sequencia;
+
+    IF v_sequencia IS NULL THEN
+        SELECT e.sequence_number, e.impressao INTO STRICT v_existente
+          FROM core.event_log AS e
+         WHERE e.event_id = p_event_id;
+        IF v_existente.impressao <> v_impressao THEN
+            RAISE EXCEPTION 'O event_id % já foi publicado com outro conteúdo.', p_event_id
+                USING ERRCODE = 'FM409';
+        END IF;
+        RETURN v_existente.sequence_number;
+    END IF;
+
+    IF core.ha_quem_durma() THEN  -- core.acordar, sem o preço de um PERFORM
+        NOTIFY formigueiro;
+    END IF;
+    RETURN v_sequencia;
+END
+$$;
+
+COMMENT ON FUNCTION core._gravar_evento(text, jsonb, text, text, uuid, uuid) IS
+'Valida e grava um evento, acorda quem dorme e devolve o sequence_number; o mesmo evento de novo devolve o primeiro.
+Erros: FM422 tipo, versão ou payload recusado pelo Registro; FM409 event_id com outro conteúdo. Fonte: regras 1 e 7.';

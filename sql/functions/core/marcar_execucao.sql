@@ -1,0 +1,45 @@
+-- Um agendamento acabou bem. Cada trabalho o diz de si: assim vale do mesmo modo quem o chamou, pg_cron, app ou DBA.
+
+CREATE OR REPLACE FUNCTION core.marcar_execucao(p_nome text)
+RETURNS void
+LANGUAGE sql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    -- O despacho é chamado a cada aviso: marcar a cada meio minuto basta. Quem acha a linha tomada desiste, pois outro
+    -- acaba de marcá-la, ou vai marcá-la, e ninguém há de esperar por isso.
+    UPDATE core.agendamentos AS a
+       SET ultima_conclusao = clock_timestamp()
+      FROM (SELECT t.nome
+              FROM core.agendamentos AS t
+             WHERE t.nome = p_nome
+               AND coalesce(t.ultima_conclusao, '-infinity') < clock_timestamp() - interval '30 seconds'
+               FOR UPDATE SKIP LOCKED) AS livre
+     WHERE a.nome = livre.nome
+$$;
+
+COMMENT ON FUNCTION core.marcar_execucao(text) IS
+'Anota em core.agendamentos que o trabalho acabou bem, no máximo a cada 30 s e sem esperar por ninguém. Desfeita a
+transação, desfaz-se a marca.';
+
+CREATE OR REPLACE FUNCTION core.intervalo_do_cron(p_cron text)
+RETURNS interval
+LANGUAGE sql
+IMMUTABLE
+AS $$
+    SELECT CASE
+               WHEN p_cron ~ '^\*( \*){4}$' THEN interval '1 minute'
+               WHEN p_cron ~ '^\*/[0-9]+( \*){4}$' THEN substring(p_cron FROM '[0-9]+')::int * interval '1 minute'
+               WHEN p_cron ~ '^[0-9]+( \*){4}$' THEN interval '1 hour'
+               WHEN p_cron ~ '^[0-9]+ \*/[0-9]+( \*){3}$'
+               THEN substring(p_cron FROM '/([0-9]+)')::int * interval '1 hour'
+               WHEN p_cron ~ '^[0-9]+ [0-9]+( \*){3}$' THEN interval '1 day'
+           END
+$$;
+
+COMMENT ON FUNCTION core.intervalo_do_cron(text) IS
+'De quanto em quanto tempo roda uma linha de cron das formas que a agenda usa (a cada minuto ou N minutos, de hora em
+hora ou N horas, uma vez ao dia); NULL nas outras, de que não se julga o atraso.';
+
+GRANT EXECUTE ON FUNCTION core.marcar_execucao(text), core.intervalo_do_cron(text)
+   TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;
