@@ -18,11 +18,12 @@ import psycopg
 from app.banco.recursos import EVENTOS, FUNCOES
 from app.http.catalogo import DO_BANCO, Metrica
 from app.http.metricas import DA_COLETA, Metricas
+from docs import matriz
 
 DOCS = Path(__file__).resolve().parent
 REFERENCIA = DOCS / "referencia"
 MARCA = "<!-- Daqui até o fim, gerado por docs/gerar.py: não edite. -->"
-PAPEIS = ("formigueiro_app", "formigueiro_produtor", "formigueiro_dba")
+PAPEIS = ("formigueiro_app", "formigueiro_produtor", "formigueiro_dba", "formigueiro_leitura")
 
 Esquema = Mapping[str, Any]
 
@@ -34,6 +35,7 @@ def paginas(dsn: str) -> dict[Path, str]:
             "eventos.md": eventos(),
             "funcoes.md": funcoes(conexao),
             "metricas.md": metricas(),
+            "papeis.md": papeis(),
             "sqlstate.md": sqlstate(),
         }
     return {REFERENCIA / nome: _completar(REFERENCIA / nome, parte) for nome, parte in partes.items()}
@@ -339,6 +341,62 @@ def _enderecos() -> dict[str, str]:
                 nome = numero[1] or f"regra {numero[2]}"
                 enderecos[nome] = f"../{pagina.relative_to(DOCS)}#{ancora(titulo)}"
     return enderecos
+
+
+# Papéis
+
+RECUSADO = "42501"
+_COLUNAS = {**matriz.PAPEIS, "PUBLIC": ""}
+_VERBOS = {"SELECT": "ler", "INSERT": "inserir", "UPDATE": "mudar", "DELETE": "apagar"}
+
+
+def papeis() -> str:
+    """A matriz declarada em papeis.toml, em tabelas; a suíte confere que o banco é assim."""
+    declarada = matriz.ler()
+    partes = ["## O banco e os esquemas", _tabela_de_papeis("o quê", _linhas_do_banco(declarada))]
+    partes += ["## Tabelas e visões", _tabela_de_papeis("tabela ou visão", _linhas_das_relacoes(declarada))]
+    for esquema, dono in matriz.DONOS.items():
+        partes.append(f"## Funções de `{esquema}`")
+        daqui = {nome: quem for nome, quem in declarada.rotinas.items() if nome.startswith(f"{esquema}.")}
+        linhas = [
+            (f"`{nome}`", [_celula(papel, dono, "sim" if papel in quem else "") for papel in _COLUNAS.values()])
+            for nome, quem in daqui.items()
+            if quem
+        ]
+        partes.append(_tabela_de_papeis("função", linhas))
+        if internas := [f"`{nome.partition('.')[2]}`" for nome, quem in daqui.items() if not quem]:
+            partes.append(f"Só `{dono}` executa as outras {len(internas)}: {', '.join(internas)}.")
+    return "\n\n".join(partes)
+
+
+def _linhas_do_banco(declarada: matriz.Matriz) -> Iterator[tuple[str, list[str]]]:
+    nomes = {"CONNECT": "conectar-se", "CREATE": "criar esquemas", "TEMPORARY": "criar tabelas temporárias"}
+    for direito, quem in declarada.banco.items():
+        yield nomes[direito], [_celula(papel, None, "sim" if papel in quem else "") for papel in _COLUNAS.values()]
+    for esquema, quem in declarada.esquemas.items():
+        dono = matriz.DONOS.get(esquema)
+        celulas = [_celula(papel, dono, "sim" if papel in quem else "") for papel in _COLUNAS.values()]
+        yield f"usar o esquema `{esquema}`", celulas
+
+
+def _linhas_das_relacoes(declarada: matriz.Matriz) -> Iterator[tuple[str, list[str]]]:
+    for nome, direitos in declarada.relacoes.items():
+        dono = matriz.DONOS.get(nome.partition(".")[0])
+        yield (
+            f"`{nome}`",
+            [
+                _celula(papel, dono, ", ".join(v for d, v in _VERBOS.items() if d in direitos.get(papel, ())))
+                for papel in _COLUNAS.values()
+            ],
+        )
+
+
+def _celula(papel: str, dono: str | None, pode: str) -> str:
+    return "dono" if papel == dono else pode or RECUSADO
+
+
+def _tabela_de_papeis(titulo: str, linhas: Iterable[tuple[str, list[str]]]) -> str:
+    return tabela((titulo, *_COLUNAS), [(nome, *celulas) for nome, celulas in linhas])
 
 
 # SQLSTATE

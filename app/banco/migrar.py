@@ -21,6 +21,7 @@ class Instalado(Struct, frozen=True):
     funcoes: bool
     esquemas: int
     pg_cron: bool
+    avisos: list[str]
 
 
 def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool = False) -> Instalado:
@@ -44,7 +45,8 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
         conexao.execute("SELECT d6b.semear_cursores(), d8.semear_cursores()")
         no_cron = pg_cron.sincronizar(conexao, dsn)
         parametros.ajustar(conexao, {"agenda_no_pg_cron": no_cron})
-    return Instalado(aplicadas, instaladas, carregados, no_cron)
+        avisos = pg_cron.avisos(conexao, no_cron)
+    return Instalado(aplicadas, instaladas, carregados, no_cron, avisos)
 
 
 def _conferir_servidor(conexao: psycopg.Connection[Any]) -> None:

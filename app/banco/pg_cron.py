@@ -3,9 +3,26 @@
 from typing import Any
 
 import psycopg
-from psycopg import conninfo, errors
+from psycopg import conninfo, errors, sql
 
 from app.banco.erros import ErroBanco
+
+HORA_DA_LIMPEZA = "40 4 * * *"
+EM_OUTRO_BANCO = "cron.schedule_in_database(text, text, text, text, text, boolean)"
+
+# O que pede atenção na configuração do pg_cron; um papel sem pg_read_all_settings não a vê toda.
+_AVISOS = {
+    "cron.use_background_workers": (
+        "on",
+        "em modo worker, no pg_cron 1.4, um trabalho longo detém os outros: ponha cron.use_background_workers em off",
+    ),
+    "cron.launch_active_jobs": ("off", "o pg_cron não lança trabalho nenhum: cron.launch_active_jobs está off"),
+}
+
+_SEM_VER = (
+    "o servidor carrega o pg_cron, mas este papel não pode ver em que banco ele mora, e a agenda fica com o aplicativo;"
+    " para usá-lo, como superusuário: GRANT pg_read_all_settings TO {}"
+)
 
 
 def sincronizar(conexao: psycopg.Connection[Any], dsn: str) -> bool:
@@ -13,46 +30,125 @@ def sincronizar(conexao: psycopg.Connection[Any], dsn: str) -> bool:
 
     Os nomes levam o banco na frente, pois um pg_cron serve a muitos bancos.
     """
-    banco, banco_do_cron = _linha(conexao, "SELECT current_database(), current_setting('cron.database_name', true)")
-    if not banco_do_cron:
+    if _instalado(conexao):
+        _exigir_direitos(conexao)
+        conexao.execute("SELECT core.espelhar_agenda()")
+        return True
+    banco, banco_do_cron = conexao.info.dbname, _onde_mora(conexao)
+    if banco_do_cron in (None, banco):
         return False
-    desejados = {
-        f"{banco}/{nome}": (cron, comando)
-        for nome, cron, comando in conexao.execute("SELECT nome, cron, comando FROM core.agendamentos")
-    }
-    with psycopg.connect(conninfo.make_conninfo(dsn, dbname=banco_do_cron), autocommit=True) as cron:
-        if not _linha(cron, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_cron')")[0]:
+    try:
+        cron = psycopg.connect(conninfo.make_conninfo(dsn, dbname=banco_do_cron), autocommit=True)
+    except psycopg.OperationalError as erro:
+        raise ErroBanco(f"o pg_cron mora no banco {banco_do_cron}, e não pude entrar nele: {_linha(erro)}") from None
+    with cron:
+        if not _instalado(cron):
             return False
-        try:
-            with cron.transaction():
-                _espelhar(cron, banco, desejados)
-        except errors.InsufficientPrivilege as erro:
-            raise ErroBanco(
-                f"sem direito de agendar no pg_cron do banco {banco_do_cron}: {erro.diag.message_primary}"
-            ) from erro
+        _exigir_direitos(cron, EM_OUTRO_BANCO)
+        with cron.transaction():
+            _espelhar(cron, banco, _desejados(conexao, banco, str(banco_do_cron)))
     return True
 
 
-def _espelhar(cron: psycopg.Connection[Any], banco: str, desejados: dict[str, tuple[str, str]]) -> None:
-    atuais = {
-        nome: (agenda, comando)
-        for nome, agenda, comando in cron.execute(
-            "SELECT jobname, schedule, command FROM cron.job WHERE database = %s AND starts_with(jobname, %s)",
-            [banco, f"{banco}/"],
-        )
-    }
-    for nome in atuais.keys() - desejados.keys():
-        cron.execute("SELECT cron.unschedule(%s::text)", [nome])
-    for nome, (agenda, comando) in desejados.items():
-        if atuais.get(nome) == (agenda, comando):
-            continue
-        if banco == cron.info.dbname:  # no próprio banco, agendar não pede privilégio especial
-            cron.execute("SELECT cron.schedule(%s, %s, %s)", [nome, agenda, comando])
-        else:
-            cron.execute("SELECT cron.schedule_in_database(%s, %s, %s, %s)", [nome, agenda, comando, banco])
+def avisos(conexao: psycopg.Connection[Any], no_cron: bool) -> list[str]:
+    """O que pede atenção na configuração do pg_cron deste cluster."""
+    if not no_cron:
+        return [] if _ve_onde_mora(conexao) else [_SEM_VER.format(_papel(conexao))]
+    ajustes: dict[str, str] = dict(
+        conexao.execute("SELECT name, setting FROM pg_settings WHERE starts_with(name, 'cron.')").fetchall()
+    )
+    achados = [frase for nome, (ruim, frase) in _AVISOS.items() if ajustes.get(nome) == ruim]
+    fuso = ajustes.get("cron.timezone", "GMT")
+    if fuso.upper() not in ("GMT", "UTC"):
+        achados.append(f"a agenda é em UTC, mas cron.timezone é {fuso}: use cron.timezone = 'GMT'")
+    return achados
 
 
-def _linha(conexao: psycopg.Connection[Any], consulta: str) -> tuple[Any, ...]:
-    linha: tuple[Any, ...] | None = conexao.execute(consulta).fetchone()
+def _instalado(conexao: psycopg.Connection[Any]) -> bool:
+    return conexao.execute("SELECT FROM pg_extension WHERE extname = 'pg_cron'").fetchone() is not None
+
+
+def _ve_onde_mora(conexao: psycopg.Connection[Any]) -> bool:
+    try:
+        conexao.execute("SELECT current_setting('cron.database_name', true)")
+    except errors.InsufficientPrivilege:
+        return False
+    return True
+
+
+def _onde_mora(conexao: psycopg.Connection[Any]) -> str | None:
+    """O banco do pg_cron; None se o servidor não o carrega, ou se não se pode ver."""
+    if not _ve_onde_mora(conexao):
+        return None
+    linha = conexao.execute("SELECT nullif(current_setting('cron.database_name', true), '')").fetchone()
     assert linha is not None
-    return linha
+    banco: str | None = linha[0]
+    return banco
+
+
+def _exigir_direitos(cron: psycopg.Connection[Any], funcao: str | None = None) -> None:
+    papel, faltam = _papel(cron), []
+    if not _pode(cron, "has_schema_privilege('cron', 'USAGE')"):
+        faltam.append(f"GRANT USAGE ON SCHEMA cron TO {papel}")
+    # Pelo catálogo: sem USAGE no esquema, procurar a função pelo nome já seria recusado.
+    if funcao is not None and not _pode(
+        cron,
+        "(SELECT bool_or(has_function_privilege(p.oid, 'EXECUTE')) FROM pg_proc AS p"
+        " JOIN pg_namespace AS n ON n.oid = p.pronamespace AND n.nspname = 'cron'"
+        " WHERE p.proname = 'schedule_in_database')",
+    ):
+        faltam.append(f"GRANT EXECUTE ON FUNCTION {funcao} TO {papel}")
+    if faltam:
+        raise ErroBanco(
+            f"sem direito de agendar no pg_cron: no banco {cron.info.dbname}, como superusuário, {'; '.join(faltam)}"
+        )
+
+
+def _pode(conexao: psycopg.Connection[Any], pergunta: str) -> bool:
+    return conexao.execute(f"SELECT {pergunta}").fetchone() == (True,)
+
+
+def _papel(conexao: psycopg.Connection[Any]) -> str:
+    return sql.Identifier(conexao.info.user).as_string(conexao)
+
+
+def _desejados(conexao: psycopg.Connection[Any], banco: str, banco_do_cron: str) -> dict[str, tuple[str, str, str]]:
+    """nome → (horário, comando, banco). O pg_cron guarda as execuções no banco dele, e é lá que elas se apagam."""
+    desejados = {
+        f"{banco}/{nome}": (cron, comando, banco)
+        for nome, cron, comando in conexao.execute("SELECT nome, cron, comando FROM core.agendamentos")
+    }
+    linha = conexao.execute("SELECT core.parametro('dias_guarda_execucoes_cron')::int").fetchone()
+    assert linha is not None
+    limpar = sql.SQL(
+        "DELETE FROM cron.job_run_details AS d"
+        " WHERE (d.database = {} OR d.command LIKE 'DELETE FROM cron.job_run_details%')"
+        " AND d.runid <= (SELECT max(e.runid) FROM cron.job_run_details AS e WHERE e.end_time < now() - interval {})"
+    ).format(sql.Literal(banco), sql.Literal(f"{linha[0]} days"))
+    desejados[f"{banco}/limpeza-do-cron"] = (HORA_DA_LIMPEZA, limpar.as_string(conexao), banco_do_cron)
+    return desejados
+
+
+def _espelhar(cron: psycopg.Connection[Any], banco: str, desejados: dict[str, tuple[str, str, str]]) -> None:
+    """O mesmo que core.espelhar_agenda, de um banco para outro."""
+    certos = set()
+    for numero, nome, proprio, *atual in cron.execute(
+        "SELECT jobid, jobname::text, username = current_user, schedule, command, database"
+        " FROM cron.job WHERE starts_with(jobname::text, %s)",
+        [f"{banco}/"],
+    ).fetchall():
+        if tuple(atual) == desejados.get(nome):
+            certos.add(nome)
+        elif nome not in desejados or not proprio:
+            cron.execute("SELECT cron.unschedule(%s::bigint)", [numero])
+    for nome, (horario, comando, onde) in desejados.items():
+        if nome in certos:
+            continue
+        if onde == cron.info.dbname:  # no próprio banco, agendar não pede privilégio especial
+            cron.execute("SELECT cron.schedule(%s, %s, %s)", [nome, horario, comando])
+        else:
+            cron.execute("SELECT cron.schedule_in_database(%s, %s, %s, %s)", [nome, horario, comando, onde])
+
+
+def _linha(erro: psycopg.Error) -> str:
+    return str(erro).strip().splitlines()[-1].strip()

@@ -82,17 +82,17 @@ async def _tocar(
     ):
         try:
             for dia in range(peca.cidade.dias):
-                await _amanhecer(app, primeiro + timedelta(days=dia))
+                await _amanhecer(admin, app, primeiro + timedelta(days=dia))
                 for cena in peca.do_dia(dia):
                     await _encenar(peca.cidade, cena, cena.quando(primeiro, fuso), admin, app, produtor)
                 await esvaziar(app, denylist)
         finally:
-            await app.execute("SELECT core.definir_relogio(NULL)")
+            admin.execute("SELECT core.definir_relogio(NULL)")
 
 
-async def _amanhecer(app: AsyncConnection[Any], dia: date) -> None:
+async def _amanhecer(admin: psycopg.Connection[Any], app: AsyncConnection[Any], dia: date) -> None:
     """De madrugada correm as varreduras, como o pg_cron faria."""
-    await app.execute("SELECT core.definir_relogio(%s)", [datetime.combine(dia, VARREDURA)])
+    admin.execute("SELECT core.definir_relogio(%s)", [datetime.combine(dia, VARREDURA)])
     await app.execute("SELECT d6b.verificar_prazos_proximos()")
     await app.execute("CALL d8.executar_varredura()")
 
@@ -105,7 +105,7 @@ async def _encenar(
     app: AsyncConnection[Any],
     produtor: AsyncConnection[Any],
 ) -> None:
-    await app.execute("SELECT core.definir_relogio(%s)", [agora])
+    admin.execute("SELECT core.definir_relogio(%s)", [agora])
     payload = roteiro.situar(
         cena, agora, lambda demanda, ciclo: _demanda_de_manutencao(admin, cidade.demandas[demanda].id, ciclo)
     )

@@ -20,4 +20,6 @@ def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
     print("funções: instaladas" if feito.funcoes else "funções: em dia")
     print(f"esquemas de eventos: {feito.esquemas} carregados" if feito.esquemas else "esquemas de eventos: em dia")
     print(f"agenda: {'no pg_cron' if feito.pg_cron else 'do app (sem pg_cron)'}")
+    for aviso in feito.avisos:
+        print(f"atenção: {aviso}")
     return 0

@@ -142,7 +142,9 @@ def test_o_que_cada_papel_podia_chamar_continua_com_a_mesma_assinatura(antigo: s
     antes = portas(rede)
     assert len(antes) > 60
     migrar(antigo)
-    assert antes - portas(rede) == set()
+    # O que deixou de ser de quem opera (N34), e o aplicativo antigo só chamava na demonstração.
+    retiradas = {"core.definir_relogio", "core._escritores", "core._algum_escritor", "core._avancar_horizonte"}
+    assert {porta for porta in antes - portas(rede) if porta[1].partition("(")[0] not in retiradas} == set()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
@@ -109,6 +110,44 @@ def test_nada_plantado_fica_nas_ocorrencias_nem_no_estado(plantada: Rede) -> Non
     for ocorrencia in plantada.ocorrencias():
         assert vazou(ocorrencia) == []
     assert vazou(plantada.um("SELECT core.estado()")) == []
+
+
+def test_formigueiro_leitura_le_o_publico_e_nele_nada_plantado_nem_quem_fez(plantada: Rede, dsn: str) -> None:
+    with psycopg.connect(make_conninfo(dsn, user="formigueiro_leitura"), autocommit=True) as leitor:
+        visoes = [
+            visao
+            for (visao,) in leitor.execute(
+                "SELECT c.oid::regclass::text FROM pg_class AS c"
+                " WHERE c.relnamespace::regnamespace::text IN ('core', 'd6b', 'd8')"
+                "   AND c.relkind IN ('r', 'v') AND has_table_privilege(c.oid, 'SELECT')"
+            )
+        ]
+        lido = {visao: str(leitor.execute(f"SELECT to_jsonb(v) FROM {visao} AS v").fetchall()) for visao in visoes}
+    assert lido.keys() == {
+        "d6b.atualizacoes_publicas",
+        "d6b.demandas_publicas",
+        "d8.ciclos_publicos",
+        "d8.contadores",
+        "d8.projetos_publicos",
+    }
+    for visao, linhas in lido.items():
+        assert linhas != "[]", visao
+        assert vazou(linhas) == [], visao
+        assert str(ANA) not in linhas, visao
+    assert CONTEUDOS["protocolo_aberto"]["protocolo_numero"] in lido["d6b.demandas_publicas"]  # type: ignore[operator]
+
+
+def test_o_suspeito_nao_e_publico(rede: Rede, dsn: str) -> None:
+    rede.sortear(DEMANDA, ANA)
+    rede.atualizar(DEMANDA, ANA, "contato_realizado", texto="Falei com aquele idiota da obra.")
+    rede.atualizar(DEMANDA, ANA, "protocolo_aberto")
+    esvaziar_tudo(dsn)
+    assert rede.um("SELECT array_agg(conteudo_suspeito ORDER BY sequencia) FROM d6b.publicacoes") == [True, False]
+    assert rede.um("SELECT array_agg(tipo ORDER BY sequencia) FROM d6b.atualizacoes_publicas") == ["protocolo_aberto"]
+    # Nem por uma condição que falha mostrando o que leu.
+    assert rede.um("SELECT reloptions FROM pg_class WHERE oid = 'd6b.atualizacoes_publicas'::regclass") == [
+        "security_barrier=true"
+    ]
 
 
 def test_o_numero_do_protocolo_nao_se_perde(plantada: Rede) -> None:

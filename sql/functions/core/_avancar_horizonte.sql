@@ -90,4 +90,4 @@ COMMENT ON FUNCTION core._algum_escritor(text[]) IS
 'Se alguma das transações dadas ainda segura o log, ou se há uma preparada de antes de um reinício.';
 
 GRANT EXECUTE ON FUNCTION core._avancar_horizonte(text), core._escritores(), core._algum_escritor(text[])
-   TO d6b_dono, d8_dono, formigueiro_dba;
+   TO d6b_dono, d8_dono;

@@ -3,7 +3,6 @@
 CREATE OR REPLACE FUNCTION core._exigir_produtor(p_tipo text, p_versao_schema text, p_origem text)
 RETURNS void
 LANGUAGE plpgsql
-STABLE
 AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM core.produtores AS p WHERE p.papel = session_user AND p.colonia = p_origem) THEN
@@ -15,12 +14,19 @@ BEGIN
         RAISE EXCEPTION 'A colônia % não é produtora de % %.', p_origem, p_tipo, p_versao_schema
             USING ERRCODE = 'FM403';
     END IF;
+    -- O prazo posto em formigueiro_produtor não é herdado por seus membros; posto aqui, vale para qualquer papel, também
+    -- atrás de um pooler, e só nesta transação, que a partir de agora segura o horizonte.
+    IF current_setting('idle_in_transaction_session_timeout') = '0' THEN
+        PERFORM set_config('idle_in_transaction_session_timeout',
+                           (core.parametro('segundos_ocioso_produtor'))::int || 's', true);
+    END IF;
 END
 $$;
 
 COMMENT ON FUNCTION core._exigir_produtor(text, text, text) IS
 'Levanta FM403 se o papel da sessão não publica esse tipo por essa colônia (core.produtores e x-produtores do
-Registro). Pergunte antes a core._sem_restricao. Fonte: regra 8.';
+Registro). A quem não tem um prazo para transações paradas, dá nesta o de segundos_ocioso_produtor. Pergunte antes a
+core._sem_restricao. Fonte: regras 3 e 8.';
 
 CREATE OR REPLACE FUNCTION core._sem_restricao()
 RETURNS boolean
@@ -32,3 +38,6 @@ $$;
 
 COMMENT ON FUNCTION core._sem_restricao() IS
 'Se a sessão é de um membro do dono do núcleo ou de um superusuário, que é membro de todos os papéis.';
+
+-- As varreduras das colônias também perguntam: core.exigir_hora.
+GRANT EXECUTE ON FUNCTION core._sem_restricao() TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

@@ -18,7 +18,5 @@ END
 $$;
 
 COMMENT ON FUNCTION core.definir_relogio(timestamptz) IS
-'Define a hora que core.agora() devolve; NULL volta à do servidor. Só num banco marcado como de simulação.
-Erros: FM403 fora dele. Fonte: regra 10.';
-
-GRANT EXECUTE ON FUNCTION core.definir_relogio(timestamptz) TO formigueiro_app, formigueiro_dba;
+'Define a hora que core.agora() devolve; NULL volta à do servidor. Só num banco marcado como de simulação, e
+só por quem instalou: mover o relógio é pôr datas nos eventos. Erros: FM403 fora dele. Fonte: regra 10.';

@@ -1,20 +1,25 @@
--- A hora que uma varredura recebe: um instante de verdade.
+-- A hora que uma varredura recebe: um instante de verdade e, salvo para quem instalou, não adiante do presente.
 
 CREATE OR REPLACE FUNCTION core.exigir_hora(p_agora timestamptz)
 RETURNS void
 LANGUAGE plpgsql
-IMMUTABLE
-PARALLEL SAFE
+STABLE
 AS $$
 BEGIN
     IF p_agora IS NULL OR p_agora NOT BETWEEN timestamptz '0001-01-02 00:00:00+00' AND timestamptz '9999-12-30 00:00:00+00' THEN
         RAISE EXCEPTION 'O campo agora deve ser uma data-hora entre os anos 1 e 9999, e não %.', coalesce(p_agora::text, 'nulo')
             USING ERRCODE = 'FM422';
     END IF;
+    -- Um minuto de folga: a hora pode vir do relógio de outra máquina.
+    IF p_agora > core.agora() + interval '1 minute' AND NOT core._sem_restricao() THEN
+        RAISE EXCEPTION 'O papel % não adianta uma varredura: o campo agora, %, ainda não chegou.', session_user, p_agora
+            USING ERRCODE = 'FM403';
+    END IF;
 END
 $$;
 
 COMMENT ON FUNCTION core.exigir_hora(timestamptz) IS
-'Levanta FM422 se a hora dada a uma varredura é nula, infinita ou fora dos anos 1 a 9999.';
+'Levanta FM422 se a hora dada a uma varredura é nula, infinita ou fora dos anos 1 a 9999, e FM403 se ainda não chegou:
+adiantá-la publicaria o que não aconteceu. Superusuário e membros do dono do núcleo podem. Fonte: regra 8.';
 
 GRANT EXECUTE ON FUNCTION core.exigir_hora(timestamptz) TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

@@ -7,10 +7,12 @@ AS $$
 DECLARE
     v_removidas bigint := core._limpar_ocorrencias();
 BEGIN
-    IF to_regclass('cron.job_run_details') IS NOT NULL THEN
+    IF has_schema_privilege(to_regnamespace('cron'), 'USAGE') THEN
         -- Dinâmica porque a tabela só existe onde o pg_cron está instalado. A política de linhas do pg_cron deixa
-        -- cada papel apagar só as suas.
-        EXECUTE 'DELETE FROM cron.job_run_details WHERE end_time < $1'
+        -- cada papel apagar só as suas. Pelo número, saem também as que nunca terminaram.
+        EXECUTE 'DELETE FROM cron.job_run_details AS d
+                  WHERE d.database = current_database()
+                    AND d.runid <= (SELECT max(e.runid) FROM cron.job_run_details AS e WHERE e.end_time < $1)'
           USING clock_timestamp() - make_interval(days => (core.parametro('dias_guarda_execucoes_cron'))::int);
     END IF;
     RETURN v_removidas;
@@ -19,8 +21,8 @@ $$;
 
 COMMENT ON FUNCTION core.limpar() IS
 'Remove ocorrências e execuções do pg_cron mais antigas que os parâmetros dias_guarda_ocorrencias e
-dias_guarda_execucoes_cron; devolve quantas ocorrências saíram. Executada como quem chama, que precisa de direito no
-pg_cron se ele existir.';
+dias_guarda_execucoes_cron; devolve quantas ocorrências saíram. Executada como quem chama: sem direito no pg_cron, as
+execuções ficam.';
 
 CREATE OR REPLACE FUNCTION core._limpar_ocorrencias()
 RETURNS bigint

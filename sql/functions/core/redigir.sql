@@ -18,7 +18,9 @@ DECLARE
     v_total    int;
     v_contagem jsonb := '{}'::jsonb;
 BEGIN
-    PERFORM core.exigir_hora(p_antes_de);
+    IF p_antes_de IS NULL OR p_antes_de > core.agora() THEN
+        RAISE EXCEPTION 'O campo antes_de deve ser uma data-hora que já passou.' USING ERRCODE = 'FM422';
+    END IF;
     IF p_lote IS NULL OR p_lote < 1 THEN
         RAISE EXCEPTION 'O campo lote deve ser de pelo menos 1.' USING ERRCODE = 'FM422';
     END IF;
@@ -45,7 +47,7 @@ COMMENT ON PROCEDURE core.redigir(timestamptz, int) IS
 cópias deles: saídas encerradas da DLQ e, na D-6b, os textos dos ciclos encerrados com tudo publicado. O que ainda não
 foi tratado fica para a próxima vez, e o que a D-8 guarda para se reconstruir não sai (E23). Cada evento redigido fica em
 core.redacoes; cada ciclo ganha redigido_em. Repetida, não muda nada. p_lote eventos por transação; não pode ser chamada
-dentro de uma. Erros: FM422 hora nula ou infinita, ou lote menor que 1; FM403 o aplicativo, aquém do que
+dentro de uma. Erros: FM422 hora nula ou que ainda não passou, ou lote menor que 1; FM403 o aplicativo, aquém do que
 dias_guarda_dados_pessoais permite. Fonte: projeto, seção 2; D-6b 3.2.';
 
 CREATE OR REPLACE PROCEDURE core.reter()

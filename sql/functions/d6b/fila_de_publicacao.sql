@@ -67,4 +67,4 @@ COMMENT ON FUNCTION d6b.proxima_publicacao() IS
 
 GRANT EXECUTE ON FUNCTION d6b.adiar_publicacao(uuid, uuid, text), d6b.proxima_publicacao() TO formigueiro_app;
 GRANT EXECUTE ON FUNCTION d6b.publicacoes_em_espera(), d6b.fila_de_publicacao()
-   TO core_dono, formigueiro_app, formigueiro_dba;
+   TO formigueiro_app, formigueiro_dba;

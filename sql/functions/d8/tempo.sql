@@ -39,3 +39,5 @@ COMMENT ON FUNCTION d8.fim_da_vida(d8.projetos_monitorados) IS
 GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.dias_de_atraso(timestamptz, timestamptz),
                           d8.fim_da_vida(d8.projetos_monitorados)
    TO formigueiro_dba;
+-- As visões públicas a chamam em nome de quem lê.
+GRANT EXECUTE ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz) TO formigueiro_leitura;

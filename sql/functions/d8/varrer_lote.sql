@@ -47,6 +47,7 @@ DECLARE
     v_texto     int := (core.parametro('limite_texto_demanda'))::int;
     v_eventos   int;
 BEGIN
+    PERFORM core.exigir_hora(p_agora);
     -- Todo escritor toma primeiro esta tabela: d8.reconstruir a trava, e espera quem já entrou.
     LOCK TABLE d8.projetos_monitorados IN ROW EXCLUSIVE MODE;
 

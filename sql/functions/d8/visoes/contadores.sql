@@ -20,4 +20,4 @@ COMMENT ON VIEW d8.contadores IS
 'Projetos ativos, monitoramentos encerrados (manutenção.ciclo_encerrado), demandas geradas, manutenções concluídas,
 atraso médio em dias e peso médio das geradas. Fonte: D-8 8.1 e 8.3.';
 
-GRANT SELECT ON d8.contadores TO formigueiro_dba;
+GRANT SELECT ON d8.contadores TO formigueiro_dba, formigueiro_leitura;

@@ -1,0 +1,44 @@
+-- A agenda no pg_cron, onde ele mora neste banco: migrar a espelha, e depois o próprio pg_cron, de minuto em minuto.
+--
+-- Quem muda core.agendamentos pode não ter direito no pg_cron, e um trabalho é de quem o agenda. Por isso não é um
+-- gatilho que espelha, mas um trabalho a mais, "espelho", que roda como o dono dos outros.
+
+CREATE OR REPLACE FUNCTION core.espelhar_agenda()
+RETURNS int
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_prefixo  CONSTANT text := current_database() || '/';
+    v_mudancas int := 0;
+    v_trabalho record;
+BEGIN
+    IF has_schema_privilege(to_regnamespace('cron'), 'USAGE') IS NOT TRUE THEN
+        RETURN 0;
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtext('core.espelhar_agenda'));
+    -- Dinâmica porque cron.job só existe onde o pg_cron está instalado; agendar o que já existe só o muda.
+    FOR v_trabalho IN EXECUTE
+        'SELECT j.jobid, j.username = current_user AS proprio, $1 || a.nome AS nome, a.cron, a.comando
+           FROM (SELECT * FROM cron.job AS t WHERE starts_with(t.jobname::text, $1)) AS j
+           FULL JOIN (SELECT g.nome, g.cron, g.comando FROM core.agendamentos AS g
+                      UNION ALL
+                      SELECT ''espelho'', ''* * * * *'', ''SELECT core.espelhar_agenda()'') AS a
+             ON j.jobname::text = $1 || a.nome
+          WHERE (j.schedule, j.command, j.database) IS DISTINCT FROM (a.cron, a.comando, current_database()::text)'
+      USING v_prefixo
+    LOOP
+        IF v_trabalho.nome IS NULL OR NOT v_trabalho.proprio THEN
+            EXECUTE 'SELECT cron.unschedule($1)' USING v_trabalho.jobid;
+        END IF;
+        IF v_trabalho.nome IS NOT NULL THEN
+            EXECUTE 'SELECT cron.schedule($1, $2, $3)' USING v_trabalho.nome, v_trabalho.cron, v_trabalho.comando;
+        END IF;
+        v_mudancas := v_mudancas + 1;
+    END LOOP;
+    RETURN v_mudancas;
+END
+$$;
+
+COMMENT ON FUNCTION core.espelhar_agenda() IS
+'Deixa os trabalhos deste banco no pg_cron iguais a core.agendamentos e devolve quantos mudou; 0 se o pg_cron não mora
+neste banco ou quem chama não o usa. Executada como quem chama, que fica dono dos trabalhos. Fonte: projeto, seção 3.';

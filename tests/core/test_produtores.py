@@ -1,0 +1,170 @@
+"""Quem publica o quê: a ligação de um papel de login a uma colônia, e o prazo de quem para no meio."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
+
+from tests.apoio.espera import ate
+from tests.apoio.rede import Rede
+
+SORTEIO: dict[str, object] = {
+    "demanda_id": str(UUID(int=1)),
+    "conselheiro_id": str(UUID(int=2)),
+    "unidade_civica_id": str(UUID(int=3)),
+}
+OCIOSO = "idle_in_transaction_session_timeout"
+
+
+@pytest.fixture
+def login(bd: psycopg.Connection[Any]) -> Iterator[str]:
+    """Um papel de login só deste teste, ainda sem direito nenhum."""
+    papel = f"produtor_{os.getpid()}"
+    bd.execute(f"CREATE ROLE {papel} LOGIN")
+    yield papel
+    bd.execute(f"DROP OWNED BY {papel}; DROP ROLE {papel}")
+
+
+def _entrar(dsn: str, papel: str) -> psycopg.Connection[Any]:
+    return psycopg.connect(make_conninfo(dsn, user=papel), autocommit=True)
+
+
+def _prazo(conexao: psycopg.Connection[Any]) -> str:
+    (valor,) = conexao.execute(f"SHOW {OCIOSO}").fetchone() or ("",)
+    return str(valor)
+
+
+def _recusado(bd: psycopg.Connection[Any], papel: str | None, colonia: str | None) -> str | None:
+    with pytest.raises(psycopg.Error) as recusa:
+        bd.execute("SELECT core.registrar_produtor(%s, %s)", [papel, colonia])
+    return recusa.value.sqlstate
+
+
+def test_registrado_publica_so_por_sua_colonia_e_removido_nao_publica_mais(rede: Rede, dsn: str, login: str) -> None:
+    for _ in range(2):
+        rede.bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+    with _entrar(dsn, login) as produtor:
+        assert _prazo(produtor) == "30s"
+        daqui = Rede(produtor)
+        daqui.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+        for tipo, origem in (("conselheiro.sorteado", "D-12"), ("conselheiro.demanda_iniciada", "D-6a")):
+            with pytest.raises(psycopg.Error) as recusa:
+                daqui.publicar(tipo, SORTEIO, origem)
+            assert recusa.value.sqlstate == "FM403"
+        assert rede.um("SELECT core.remover_produtor(%s, 'D-12')", login) == 0
+        assert rede.um("SELECT core.remover_produtor(%s)", login) == 1
+        with pytest.raises(psycopg.Error, match="não publica pela colônia D-6a"):
+            daqui.publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+    assert len(rede.eventos()) == 1
+
+
+def test_o_que_nao_se_registra(bd: psycopg.Connection[Any], login: str) -> None:
+    assert _recusado(bd, "ninguem_com_este_nome", "D-6a") == "FM404"
+    assert _recusado(bd, None, "D-6a") == "FM404"
+    assert _recusado(bd, "core_dono", "D-6a") == "FM404"
+    assert _recusado(bd, "formigueiro_dba", "D-6a") == "FM422"
+    assert _recusado(bd, login, "D-99") == "FM422"
+    assert _recusado(bd, login, None) == "FM422"
+    assert bd.execute("SELECT count(*) FROM core.produtores WHERE papel = %s", [login]).fetchone() == (0,)
+
+
+def test_quem_instalou_sem_superusuario_tambem_registra(rede: Rede, dsn: str, login: str) -> None:
+    """Sem direito de mudar um papel alheio (PostgreSQL 16 ou mais novo), o prazo fica para cada publicação."""
+    instalador = f"instalador_{os.getpid()}"
+    rede.bd.execute(f"CREATE ROLE {instalador} LOGIN CREATEROLE")
+    try:
+        rede.bd.execute(f"GRANT core_dono, formigueiro_produtor TO {instalador} WITH ADMIN OPTION")
+        rede.bd.execute(f"GRANT CONNECT ON DATABASE {rede.bd.info.dbname} TO {instalador}")
+        with _entrar(dsn, instalador) as quem_instalou:
+            quem_instalou.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+        with _entrar(dsn, login) as produtor:
+            assert _prazo(produtor) == ("0" if rede.bd.info.server_version >= 160000 else "30s")
+            produtor.execute("BEGIN")
+            Rede(produtor).publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+            assert _prazo(produtor) == "30s"
+            produtor.execute("COMMIT")
+    finally:
+        rede.bd.execute(f"DROP OWNED BY {instalador} CASCADE; DROP ROLE {instalador}")
+    assert len(rede.eventos()) == 1
+
+
+def test_um_prazo_que_o_papel_ja_tem_fica(bd: psycopg.Connection[Any], dsn: str, login: str) -> None:
+    bd.execute(f"ALTER ROLE {login} SET {OCIOSO} = '5s'")
+    bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+    with _entrar(dsn, login) as produtor:
+        assert _prazo(produtor) == "5s"
+
+
+@pytest.mark.parametrize("lote", [False, True])
+def test_produtor_ligado_a_mao_e_parado_numa_transacao_cai_e_solta_o_horizonte(
+    rede: Rede, dsn: str, login: str, lote: bool
+) -> None:
+    """Membro de formigueiro_produtor não herda o prazo dele: quem o dá é a própria publicação."""
+    rede.bd.execute(
+        sql.SQL("GRANT formigueiro_produtor TO {0}; INSERT INTO core.produtores VALUES ({1}, 'D-6a')").format(
+            sql.Identifier(login), sql.Literal(login)
+        )
+    )
+    rede.bd.execute("UPDATE core.parametros SET valor = '1' WHERE nome = 'segundos_ocioso_produtor'")
+    with _entrar(dsn, login) as parado:
+        assert _prazo(parado) == "0"
+        parado.execute("BEGIN")
+        if lote:
+            parado.execute(
+                "SELECT core.publicar_lote(jsonb_build_array(jsonb_build_object("
+                "'tipo', 'conselheiro.sorteado', 'origem', 'D-6a', 'payload', %s::jsonb)))",
+                [Jsonb(SORTEIO)],
+            )
+        else:
+            Rede(parado).publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+        assert _prazo(parado) == "1s"
+        rede.sortear(UUID(int=4), UUID(int=5))
+        ate(lambda: _despachado(rede, UUID(int=4)), o_que="a sessão parada cair e o horizonte passar")
+        with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
+            parado.execute("COMMIT")
+
+
+def _despachado(rede: Rede, demanda: UUID) -> bool:
+    rede.despachar()
+    return bool(rede.acompanhamentos(demanda))
+
+
+def test_o_prazo_dura_so_a_transacao(rede: Rede, dsn: str, login: str) -> None:
+    rede.bd.execute(f"GRANT formigueiro_produtor TO {login}")
+    rede.bd.execute("INSERT INTO core.produtores VALUES (%s, 'D-6a')", [login])
+    with _entrar(dsn, login) as produtor:
+        Rede(produtor).publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+        assert _prazo(produtor) == "0"
+
+
+@pytest.mark.parametrize(
+    ("papel", "prazo"), [("formigueiro_app", "1min"), ("formigueiro_dba", "5min"), ("formigueiro_produtor", "30s")]
+)
+def test_quem_publica_tem_um_prazo_para_transacoes_paradas(dsn: str, papel: str, prazo: str) -> None:
+    with _entrar(dsn, papel) as conexao:
+        assert _prazo(conexao) == prazo
+
+
+@pytest.mark.parametrize(
+    "comando",
+    [
+        "CALL d8.executar_varredura(core.agora() + interval '2 minutes')",
+        "SELECT d8.varrer_lote('2100-01-01', '-infinity', '00000000-0000-0000-0000-000000000000', '2100-01-01',"
+        " 'ffffffff-ffff-ffff-ffff-ffffffffffff', 1)",
+        "SELECT d6b.verificar_prazos_proximos(core.agora() + interval '2 minutes')",
+        "SELECT d6b.verificar_acompanhamentos_inativos('2100-01-01')",
+    ],
+)
+@pytest.mark.parametrize("papel", ["formigueiro_app", "formigueiro_dba"])
+def test_ninguem_adianta_uma_varredura(dsn: str, papel: str, comando: str) -> None:
+    with _entrar(dsn, papel) as conexao:
+        with pytest.raises(psycopg.Error, match="não adianta uma varredura") as recusa:
+            conexao.execute(comando)
+        assert recusa.value.sqlstate == "FM403"
+        conexao.execute(comando.replace("+ interval '2 minutes'", "").replace("2100", "2020"))
