@@ -175,7 +175,8 @@ def test_a_matriz_nao_da_a_ninguem_como_forjar_um_evento() -> None:
         for papel, quais in direitos.items()
         if quais - {"SELECT"}
     }
-    assert escrevem == {(dono, f"core.{t}") for dono in ("d6b_dono", "d8_dono") for t in ("consumidores", "dlq")}
+    tabelas = ("consumidores", "dlq", "dlq_tentativas")
+    assert escrevem == {(dono, f"core.{tabela}") for dono in ("d6b_dono", "d8_dono") for tabela in tabelas}
 
 
 def _pode(bd: psycopg.Connection[Any], especie: str, papel: str, nome: str, direito: str) -> bool:
@@ -224,6 +225,10 @@ def _chamada(nome: str, procedimento: bool, tipos: list[str], variadica: bool) -
     return f"SELECT {nome}({', '.join(argumentos)}) FROM (SELECT {nulos} OFFSET 0) AS x"
 
 
+# A recusa não diz o esquema: a da função que estas chamam, numa colônia, parece a delas.
+CHAMAM_HOMONIMA = ("core.linha_do_tempo",)
+
+
 def _recusas_diretas(rotina: str) -> list[str]:
     esquema, _, nome = rotina.partition(".")
     return [
@@ -239,8 +244,8 @@ def test_cada_papel_executa_o_que_a_matriz_diz_e_mais_nada(bd: psycopg.Connectio
         for papel in papeis:
             deve = _executa(papel, nome) and _usa(papel, _esquema(nome))
             recusa = ator.recusado(papel, _chamada(nome, procedimento, tipos, variadica), not procedimento)
-            if papel == _dono(nome) and recusa not in _recusas_diretas(nome):
-                continue  # o laço de um procedimento, SECURITY INVOKER, chama o que o dono, que não entra, não alcança
+            if papel == _dono(nome) and (recusa not in _recusas_diretas(nome) or nome in CHAMAM_HOMONIMA):
+                continue  # o que é SECURITY INVOKER chama o que o dono, que não entra, não alcança
             if (recusa is None) != deve:
                 erradas.append((papel, nome, recusa))
     assert not erradas, "\n".join(map(str, erradas))

@@ -21,11 +21,13 @@ TABELAS = """
       FROM pg_class AS c
      WHERE c.relnamespace::regnamespace::text IN ('core', 'd6b', 'd8')
        AND c.relkind = 'r'
+       AND c.oid <> ALL ('{core.relogio,core.agendamentos}'::regclass[])
      ORDER BY 1
 """
 
 
 def redigir(rede: Rede, antes_de: str = DEPOIS, lote: int = 500) -> None:
+    rede.bd.execute("SELECT core.definir_relogio(greatest(core.agora(), %s))", [antes_de])
     rede.bd.execute("CALL core.redigir(%s, %s)", [antes_de, lote])
 
 
@@ -182,8 +184,8 @@ def test_uma_saida_da_dlq_se_redige_depois_de_resolvida(rede: Rede) -> None:
     rede.sortear(DEMANDA, ANA)
     rede.concluir(DEMANDA, ANA, MARCA)
     rede.despachar()
-    futuro = "2999-01-01 00:00:00+00"  # a DLQ é datada pelo relógio do servidor
-    redigir(rede, futuro)
+    # A DLQ é datada pelo relógio do servidor: só um futuro distante a alcança.
+    redigir(rede, "2999-01-01 00:00:00+00")
     assert rede.um("SELECT count(*) FROM core.dlq WHERE saida::text LIKE %s", f"%{MARCA}%") == 2
     aceitar_publicacao(rede.bd)
     vencer_tentativas(rede.bd)
@@ -191,7 +193,7 @@ def test_uma_saida_da_dlq_se_redige_depois_de_resolvida(rede: Rede) -> None:
     assert rede.eventos("demanda.concluída")[0]["payload"]["resumo_final"] == MARCA
     rede.bd.execute("SELECT d6b.republicar_saidas_conclusao_pendentes()")
     publicar_textos(rede.bd)
-    redigir(rede, futuro)
+    redigir(rede, "3000-01-01 00:00:00+00")
     assert vestigios(rede) == []
 
 
@@ -295,6 +297,7 @@ def test_a_agenda_nao_redige_nada_sem_o_parametro(rede: Rede, dsn: str) -> None:
 
 def test_o_dba_redige_e_o_produtor_nao(rede: Rede, dsn: str) -> None:
     viver(rede)
+    rede.relogio(DEPOIS)
     with (
         psycopg.connect(make_conninfo(dsn, user="formigueiro_produtor"), autocommit=True) as produtor,
         pytest.raises(psycopg.errors.InsufficientPrivilege),
@@ -313,7 +316,9 @@ def test_quem_publica_nao_espera_a_redacao(rede: Rede, dsn: str) -> None:
         assert rede.sortear(uuid4(), BIA)  # a redação ainda não confirmou
 
 
-@pytest.mark.parametrize(("antes_de", "lote"), [(None, 1), ("infinity", 1), ("2026-01-01", 0), ("2026-01-01", None)])
+@pytest.mark.parametrize(
+    ("antes_de", "lote"), [(None, 1), ("infinity", 1), ("9999-01-01", 1), ("2026-01-01", 0), ("2026-01-01", None)]
+)
 def test_recusa_o_que_nao_e_data_nem_lote(rede: Rede, antes_de: str | None, lote: int | None) -> None:
     with pytest.raises(psycopg.Error) as recusa:
         rede.bd.execute("CALL core.redigir(%s, %s)", [antes_de, lote])

@@ -1,6 +1,7 @@
 """O estado refeito dos eventos, igual em cada coluna (D-8 1.6, E23)."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from random import Random
 from typing import Any
 from uuid import UUID, uuid4
@@ -93,7 +94,8 @@ def test_historia_redigida_se_reconstroi_igual(d8: Manutencao, semente: int) -> 
     d8.concluir(versao="1.0.0", total_atualizacoes=1, dias_ate_conclusao=1, timestamp=d8.agora.isoformat())
     d8.despachar()
     antes = estado(d8)
-    d8.bd.execute("CALL core.redigir('2999-01-01 00:00:00+00')")
+    d8.relogio(d8.agora + timedelta(seconds=1))
+    d8.bd.execute("CALL core.redigir(core.agora())")
     d8.despachar()
     assert d8.um("SELECT count(*) FROM core.event_log AS e JOIN core.redacoes AS r USING (sequence_number)") > 0
     assert d8.um("SELECT count(*) FROM core.event_log WHERE tipo = 'demanda.recebida' AND payload ? 'texto_bruto'") == 0
