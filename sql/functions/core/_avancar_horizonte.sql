@@ -58,17 +58,19 @@ segura a linha da colônia em core.consumidores. Fonte: regra 3.';
 
 CREATE OR REPLACE FUNCTION core._escritores()
 RETURNS text[]
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT coalesce(array_agg(DISTINCT t.virtualtransaction), '{}')
-      FROM pg_catalog.pg_locks AS t
-     WHERE t.locktype = 'relation'
-       AND t.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database())
-       AND t.relation = 'core.event_log'::regclass
-       AND t.mode = 'RowExclusiveLock'
-       AND t.granted
-       AND t.pid IS DISTINCT FROM pg_backend_pid()  -- o que esta própria transação inseriu, ela já vê
+BEGIN
+    RETURN (SELECT coalesce(array_agg(DISTINCT t.virtualtransaction), '{}')
+              FROM pg_catalog.pg_locks AS t
+             WHERE t.locktype = 'relation'
+               AND t.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database())
+               AND t.relation = 'core.event_log'::regclass
+               AND t.mode = 'RowExclusiveLock'
+               AND t.granted
+               AND t.pid IS DISTINCT FROM pg_backend_pid());  -- o que esta própria transação inseriu, ela já vê
+END
 $$;
 
 COMMENT ON FUNCTION core._escritores() IS
@@ -76,14 +78,16 @@ COMMENT ON FUNCTION core._escritores() IS
 
 CREATE OR REPLACE FUNCTION core._algum_escritor(p_detentores text[])
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
+BEGIN
     -- Uma transação preparada muda de nome (-1/…) quando o servidor reinicia: na dúvida, ela segura.
-    SELECT EXISTS (SELECT
+    RETURN EXISTS (SELECT
                      FROM unnest(core._escritores()) AS e (nome)
                     WHERE e.nome = ANY (p_detentores)
-                       OR starts_with(e.nome, '-1/'))
+                       OR starts_with(e.nome, '-1/'));
+END
 $$;
 
 COMMENT ON FUNCTION core._algum_escritor(text[]) IS

@@ -14,6 +14,7 @@ DECLARE
     v_esquema  name;
     v_posicao  bigint;
     v_recuo    bigint;
+    v_lidos    jsonb;
     v_cursores jsonb;
     v_limite   int := least(p_limite, 30);  -- mais subtransações que isso transbordariam a lista do servidor (64)
     v_total    int := 0;
@@ -27,7 +28,8 @@ BEGIN
      WHERE c.colonia = p_colonia
        FOR UPDATE;
 
-    SELECT r.recuo, r.cursores INTO v_recuo, v_cursores FROM core._ler_cursores(p_colonia, v_esquema, v_posicao) AS r;
+    SELECT r.lidos, r.recuo, r.cursores INTO v_lidos, v_recuo, v_cursores
+      FROM core._ler_cursores(p_colonia, v_esquema, v_posicao) AS r;
     v_posicao := least(v_posicao, v_recuo);
 
     LOOP
@@ -58,7 +60,7 @@ BEGIN
        AND (c.posicao <> v_posicao OR c.reserva_vxid IS NOT NULL);
     -- Um recuo relido até a mesma posição também há de levar os cursores adiante.
     IF FOUND OR v_total > 0 THEN
-        PERFORM core._atualizar_cursores(p_colonia);
+        PERFORM core._levar_cursores(p_colonia, v_esquema, v_posicao, v_lidos);
     END IF;
     RETURN v_total;
 END

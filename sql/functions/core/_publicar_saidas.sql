@@ -72,6 +72,8 @@ CREATE OR REPLACE FUNCTION core._guardar_saida(
 RETURNS void
 LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_marca bigint := core._marca_dagua(p_colonia, p_causa.tipo);
 BEGIN
     INSERT INTO core.dlq (colonia, especie, event_id, sequence_number, tipo, chave, estado, proxima_tentativa,
                           sqlstate, ultimo_erro, saida)
@@ -89,7 +91,7 @@ BEGIN
                                                   'sqlstate', p_sqlstate,
                                                   'erro', p_erro));
     END IF;
-    PERFORM core._atualizar_cursores(p_colonia);
+    PERFORM core._soltar_cursor(p_colonia, p_causa.tipo, v_marca);
 END
 $$;
 

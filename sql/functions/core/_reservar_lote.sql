@@ -16,6 +16,7 @@ DECLARE
     c_ocupado  CONSTANT int := -1;
     v          core.consumidores;
     v_recuo    bigint;
+    v_lidos    jsonb;
     v_cursores jsonb;
 BEGIN
     PERFORM core._exigir_read_committed();
@@ -24,10 +25,10 @@ BEGIN
         RETURN c_ocupado;
     END IF;
 
-    SELECT r.recuo, r.cursores INTO v_recuo, v_cursores
+    SELECT r.lidos, r.recuo, r.cursores INTO v_lidos, v_recuo, v_cursores
       FROM core._ler_cursores(v.colonia, v.esquema, v.posicao) AS r;
     IF v.reserva_vxid IS NOT NULL THEN
-        v := core._contar_morte(v, least(v.posicao, v_recuo), v_cursores);
+        v := core._contar_morte(v, least(v.posicao, v_recuo), v_cursores, v_lidos);
     END IF;
     IF core.obter_maior_sequence() <= least(v.posicao, v_recuo) THEN
         RETURN 0;
@@ -48,7 +49,9 @@ COMMENT ON FUNCTION core._reservar_lote(text) IS
 'Reserva o próximo lote da colônia e devolve de quantos eventos ele é (30, ou 1 depois de uma morte); 0 se não há o que
 ler, -1 se outro despachante acaba de reservar. Quem chama confirma antes de rodar o lote. Fonte: regra 4.';
 
-CREATE OR REPLACE FUNCTION core._contar_morte(p core.consumidores, p_posicao bigint, p_cursores jsonb)
+CREATE OR REPLACE FUNCTION core._contar_morte(
+    p core.consumidores, p_posicao bigint, p_cursores jsonb, p_lidos jsonb
+)
 RETURNS core.consumidores
 LANGUAGE plpgsql
 AS $$
@@ -81,24 +84,26 @@ BEGIN
            isolado_ate = p.isolado_ate,
            mortes = p.mortes
      WHERE c.colonia = p.colonia;
-    PERFORM core._atualizar_cursores(p.colonia);
+    PERFORM core._levar_cursores(p.colonia, p.esquema, p.posicao, p_lidos);
     RETURN p;
 END
 $$;
 
-COMMENT ON FUNCTION core._contar_morte(core.consumidores, bigint, jsonb) IS
+COMMENT ON FUNCTION core._contar_morte(core.consumidores, bigint, jsonb, jsonb) IS
 'Um lote reservado morreu: se levava vários eventos, isola-os; se levava um, conta, e na terceira vez o põe na DLQ, sem
 nova tentativa automática. Devolve a linha da colônia como ficou. Fonte: regra 4.';
 
 CREATE OR REPLACE FUNCTION core._proxima_transacao()
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT split_part(t.virtualtransaction, '/', 1) || '/' || split_part(t.virtualtransaction, '/', 2)::bigint + 1
-      FROM pg_catalog.pg_locks AS t
-     WHERE t.locktype = 'virtualxid'
-       AND t.pid = pg_backend_pid()
+BEGIN
+    RETURN (SELECT split_part(t.virtualtransaction, '/', 1) || '/' || split_part(t.virtualtransaction, '/', 2)::bigint + 1
+              FROM pg_catalog.pg_locks AS t
+             WHERE t.locktype = 'virtualxid'
+               AND t.pid = pg_backend_pid());
+END
 $$;
 
 COMMENT ON FUNCTION core._proxima_transacao() IS
@@ -106,20 +111,22 @@ COMMENT ON FUNCTION core._proxima_transacao() IS
 
 CREATE OR REPLACE FUNCTION core._transacao_viva(p_vxid text)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT p_vxid IS NOT NULL
+BEGIN
+    RETURN p_vxid IS NOT NULL
        AND EXISTS (SELECT
                      FROM pg_catalog.pg_locks AS t
                     WHERE t.locktype = 'virtualxid'
                       AND t.virtualtransaction = p_vxid
-                      AND t.pid <> pg_backend_pid())
+                      AND t.pid <> pg_backend_pid());
+END
 $$;
 
 COMMENT ON FUNCTION core._transacao_viva(text) IS
 'Se a transação virtual dada está em curso em outra sessão.';
 
-GRANT EXECUTE ON FUNCTION core._reservar_lote(text), core._contar_morte(core.consumidores, bigint, jsonb),
+GRANT EXECUTE ON FUNCTION core._reservar_lote(text), core._contar_morte(core.consumidores, bigint, jsonb, jsonb),
                           core._proxima_transacao(), core._transacao_viva(text)
    TO d6b_dono, d8_dono;

@@ -100,7 +100,11 @@ CREATE OR REPLACE FUNCTION core._fechar_dlq(p_dlq core.dlq, p_estado text, p_mot
 RETURNS void
 LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_marca bigint;
 BEGIN
+    -- A tentativa que deu certo já a resolveu, mas até aqui ela segurava o cursor.
+    v_marca := least(core._marca_dagua(p_dlq.colonia, p_dlq.tipo), p_dlq.sequence_number - 1);
     UPDATE core.dlq AS d
        SET estado = p_estado,
            motivo = p_motivo,
@@ -120,7 +124,7 @@ BEGIN
                     ORDER BY e.sequence_number, e.id
                     LIMIT 1)
        AND d.estado = 'em_espera';
-    PERFORM core._atualizar_cursores(p_dlq.colonia);
+    PERFORM core._soltar_cursor(p_dlq.colonia, p_dlq.tipo, v_marca);
 END
 $$;
 

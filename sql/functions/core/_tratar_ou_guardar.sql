@@ -33,15 +33,17 @@ core.dlq. Fonte: regras 1 e 4.';
 
 CREATE OR REPLACE FUNCTION core._chave_detida(p_colonia text, p_chave text, p_sequencia bigint)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT EXISTS (SELECT
+BEGIN
+    RETURN EXISTS (SELECT
                      FROM core.dlq AS d
                     WHERE d.colonia = p_colonia
                       AND d.chave = p_chave
                       AND d.estado IN ('pendente', 'em_espera')
-                      AND d.sequence_number <= p_sequencia)
+                      AND d.sequence_number <= p_sequencia);
+END
 $$;
 
 COMMENT ON FUNCTION core._chave_detida(text, text, bigint) IS

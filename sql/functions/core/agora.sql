@@ -16,10 +16,12 @@ COMMENT ON FUNCTION core.agora() IS
 
 CREATE OR REPLACE FUNCTION core._hora_simulada()
 RETURNS timestamptz
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT coalesce((SELECT r.quando FROM core.relogio AS r), now())
+BEGIN
+    RETURN coalesce((SELECT r.quando FROM core.relogio AS r), now());
+END
 $$;
 
 COMMENT ON FUNCTION core._hora_simulada() IS

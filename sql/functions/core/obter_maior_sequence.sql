@@ -2,12 +2,14 @@
 
 CREATE OR REPLACE FUNCTION core.obter_maior_sequence()
 RETURNS bigint
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT coalesce(max(e.sequence_number), 0) FROM core.event_log AS e
+BEGIN
+    RETURN (SELECT coalesce(max(e.sequence_number), 0) FROM core.event_log AS e);
+END
 $$;
 
 COMMENT ON FUNCTION core.obter_maior_sequence() IS

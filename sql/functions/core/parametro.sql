@@ -2,10 +2,12 @@
 
 CREATE OR REPLACE FUNCTION core.parametro(p_nome text)
 RETURNS jsonb
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT p.valor FROM core.parametros AS p WHERE p.nome = p_nome
+BEGIN
+    RETURN (SELECT p.valor FROM core.parametros AS p WHERE p.nome = p_nome);
+END
 $$;
 
 COMMENT ON FUNCTION core.parametro(text) IS

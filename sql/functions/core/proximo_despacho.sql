@@ -2,15 +2,17 @@
 
 CREATE OR REPLACE FUNCTION core.proximo_despacho()
 RETURNS timestamptz
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT least(
-               (SELECT statement_timestamp()
-                 WHERE core.obter_maior_sequence() > (SELECT min(c.posicao) FROM core.consumidores AS c)),
-               (SELECT min(d.proxima_tentativa) FROM core.dlq AS d WHERE d.estado = 'pendente'))
+BEGIN
+    RETURN (SELECT least(
+                       (SELECT statement_timestamp()
+                         WHERE core.obter_maior_sequence() > (SELECT min(c.posicao) FROM core.consumidores AS c)),
+                       (SELECT min(d.proxima_tentativa) FROM core.dlq AS d WHERE d.estado = 'pendente')));
+END
 $$;
 
 COMMENT ON FUNCTION core.proximo_despacho() IS

@@ -2,10 +2,13 @@
 
 CREATE OR REPLACE FUNCTION core.reservar_tentativa(p_colonia text)
 RETURNS bigint
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    v_id bigint;
+BEGIN
     UPDATE core.dlq AS d
        SET tentativas = d.tentativas + 1,
            proxima_tentativa = clock_timestamp() + core._recuo_da_tentativa(d.tentativas + 1),
@@ -18,7 +21,9 @@ AS $$
                     ORDER BY e.sequence_number, e.id
                     LIMIT 1
                       FOR UPDATE SKIP LOCKED)
-    RETURNING d.id
+    RETURNING d.id INTO v_id;
+    RETURN v_id;
+END
 $$;
 
 COMMENT ON FUNCTION core.reservar_tentativa(text) IS

@@ -1,8 +1,9 @@
 -- O formato uuid do Registro.
 --
--- Uma só expressão regular leva 3 µs, porque o motor do PostgreSQL refaz seus estados a cada chamada. Um LIKE que
--- fixa os hifens, um alfabeto e uma contagem dizem o mesmo em 0,6 µs, e um evento traz três ou quatro UUIDs.
--- Em SQL puro, para que o planejador dissolva o corpo na expressão que chama.
+-- Uma só expressão regular, com as larguras, leva 3 µs, porque o motor do PostgreSQL refaz seus estados a cada chamada. Um
+-- LIKE que fixa o comprimento e os hifens, e um padrão de poucos estados que não admite outros, dizem o mesmo em 0,7 µs,
+-- e um evento traz três ou quatro UUIDs. Em SQL puro, para que o planejador dissolva o corpo na expressão que chama; e
+-- com poucas funções, pois iniciar cada uma custa 0,35 µs por transação.
 
 CREATE OR REPLACE FUNCTION core.uuid_valido(p_texto text)
 RETURNS boolean
@@ -11,8 +12,7 @@ IMMUTABLE
 PARALLEL SAFE
 AS $$
     SELECT p_texto LIKE '________-____-____-____-____________' COLLATE "C"
-       AND p_texto !~ '[^0-9a-fA-F-]' COLLATE "C"
-       AND octet_length(replace(p_texto, '-', '')) = 32
+       AND p_texto ~ '^([0-9a-fA-F]+-){4}[0-9a-fA-F]+$' COLLATE "C"
 $$;
 
 COMMENT ON FUNCTION core.uuid_valido(text) IS

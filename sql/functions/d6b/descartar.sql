@@ -2,11 +2,13 @@
 
 CREATE OR REPLACE FUNCTION d6b.marcar_processado(p_evento core.event_log)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
+BEGIN
     INSERT INTO d6b.processed_events (event_id, event_type, processed_at)
     VALUES (p_evento.event_id, p_evento.tipo, d6b.centesimo(core.agora()))
-    ON CONFLICT (event_id) DO NOTHING
+    ON CONFLICT (event_id) DO NOTHING;
+END
 $$;
 
 COMMENT ON FUNCTION d6b.marcar_processado(core.event_log) IS
@@ -14,10 +16,12 @@ COMMENT ON FUNCTION d6b.marcar_processado(core.event_log) IS
 
 CREATE OR REPLACE FUNCTION d6b.ja_processado(p_evento core.event_log)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT EXISTS (SELECT FROM d6b.processed_events AS p WHERE p.event_id = p_evento.event_id)
+BEGIN
+    RETURN EXISTS (SELECT FROM d6b.processed_events AS p WHERE p.event_id = p_evento.event_id);
+END
 $$;
 
 COMMENT ON FUNCTION d6b.ja_processado(core.event_log) IS
@@ -46,12 +50,14 @@ COMMENT ON FUNCTION d6b.descartar(core.event_log, text, text, jsonb) IS
 
 CREATE OR REPLACE FUNCTION d6b.campos_ausentes(p_payload jsonb, VARIADIC p_campos text[])
 RETURNS text[]
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 AS $$
-    SELECT coalesce(array_agg(c.campo ORDER BY c.n), '{}')
-      FROM unnest(p_campos) WITH ORDINALITY AS c (campo, n)
-     WHERE coalesce(p_payload -> c.campo, 'null') = 'null'
+BEGIN
+    RETURN (SELECT coalesce(array_agg(c.campo ORDER BY c.n), '{}')
+              FROM unnest(p_campos) WITH ORDINALITY AS c (campo, n)
+             WHERE coalesce(p_payload -> c.campo, 'null') = 'null');
+END
 $$;
 
 COMMENT ON FUNCTION d6b.campos_ausentes(jsonb, text[]) IS

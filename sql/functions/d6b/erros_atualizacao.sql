@@ -2,43 +2,92 @@
 
 CREATE OR REPLACE FUNCTION d6b.erros_atualizacao(p_tipo text, p_conteudo jsonb, p_hoje date)
 RETURNS jsonb
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT coalesce(jsonb_agg(jsonb_build_object('campo', e.campo, 'mensagem', e.mensagem) ORDER BY e.ordem, e.n), '[]')
-      FROM (
-            SELECT 1, o.n, o.campo, 'Campo obrigatório.'
-              FROM unnest(d6b.campos_obrigatorios(p_tipo)) WITH ORDINALITY AS o (campo, n)
-             WHERE coalesce(p_conteudo -> o.campo, 'null') IN ('null', '""')
-            UNION ALL
-            SELECT 2, v.n, v.campo, format('Valor inválido. Esperado um dos: %s.', array_to_string(v.valores, ', '))
-              FROM (VALUES (1, 'canal', ARRAY['telefone', 'email', 'presencial', 'oficio']),
-                           (2, 'gravidade', ARRAY['baixa', 'media', 'alta']),
-                           (3, 'novo_status', ARRAY['pendente', 'em_andamento', 'aguardando', 'concluido', 'bloqueado'])
-                   ) AS v (n, campo, valores)
-             WHERE coalesce(p_conteudo -> v.campo, 'null') <> 'null'
-               -- Vazio onde é obrigatório já foi dito acima.
-               AND NOT (p_conteudo -> v.campo = '""' AND v.campo = ANY (d6b.campos_obrigatorios(p_tipo)))
-               AND p_conteudo -> v.campo <> ALL (SELECT to_jsonb(x.valor) FROM unnest(v.valores) AS x (valor))
-            UNION ALL
-            SELECT 3, 1, 'protocolo_numero', 'Formato de protocolo inválido.'
-             WHERE p_tipo = 'protocolo_aberto'
-               AND coalesce(p_conteudo -> 'protocolo_numero', 'null') NOT IN ('null', '""')
-               AND NOT (jsonb_typeof(p_conteudo -> 'protocolo_numero') = 'string'
-                        AND p_conteudo ->> 'protocolo_numero' ~ '^[A-Za-z0-9./ -]{4,}$')
-            UNION ALL
-            SELECT 4, 1, 'data_estimada',
-                   CASE WHEN d.data IS NULL THEN 'Data inválida.' ELSE 'Data estimada no passado.' END
-              FROM (SELECT d6b.data_valida(p_conteudo -> 'data_estimada')) AS d (data)
-             WHERE p_tipo = 'prazo_registrado'
-               AND coalesce(p_conteudo -> 'data_estimada', 'null') NOT IN ('null', '""')
-               AND (d.data IS NULL OR d.data < p_hoje)
-           ) AS e (ordem, n, campo, mensagem)
+DECLARE
+    c_valores      CONSTANT jsonb := '{"canal": ["telefone", "email", "presencial", "oficio"],
+                                       "gravidade": ["baixa", "media", "alta"],
+                                       "novo_status": ["pendente", "em_andamento", "aguardando", "concluido", "bloqueado"]}';
+    v_obrigatorios CONSTANT text[] := coalesce(d6b.campos_obrigatorios(p_tipo), '{}');
+    v_campo        text;
+    v_valor        jsonb;
+    v_data         date;
+    v_erros        jsonb := '[]'::jsonb;
+BEGIN
+    FOREACH v_campo IN ARRAY v_obrigatorios LOOP
+        IF d6b.em_branco(p_conteudo -> v_campo) THEN
+            v_erros := v_erros || d6b.erro(v_campo, 'Campo obrigatório.');
+        END IF;
+    END LOOP;
+
+    FOREACH v_campo IN ARRAY ARRAY['canal', 'gravidade', 'novo_status'] LOOP
+        v_valor := coalesce(p_conteudo -> v_campo, 'null');
+        -- Vazio onde é obrigatório já foi dito acima.
+        CONTINUE WHEN v_valor = 'null' OR (v_valor = '""' AND v_campo = ANY (v_obrigatorios));
+        IF NOT (jsonb_typeof(v_valor) = 'string' AND c_valores -> v_campo ? (v_valor #>> '{}')) THEN
+            v_erros := v_erros || d6b.erro(v_campo, format('Valor inválido. Esperado um dos: %s.', d6b.lista(c_valores -> v_campo)));
+        END IF;
+    END LOOP;
+
+    v_valor := p_conteudo -> 'protocolo_numero';
+    IF p_tipo = 'protocolo_aberto' AND NOT d6b.em_branco(v_valor)
+       AND NOT (jsonb_typeof(v_valor) = 'string' AND v_valor #>> '{}' ~ '^[A-Za-z0-9./ -]{4,}$') THEN
+        v_erros := v_erros || d6b.erro('protocolo_numero', 'Formato de protocolo inválido.');
+    END IF;
+
+    v_valor := p_conteudo -> 'data_estimada';
+    IF p_tipo = 'prazo_registrado' AND NOT d6b.em_branco(v_valor) THEN
+        v_data := d6b.data_valida(v_valor);
+        IF v_data IS NULL THEN
+            v_erros := v_erros || d6b.erro('data_estimada', 'Data inválida.');
+        ELSIF v_data < p_hoje THEN
+            v_erros := v_erros || d6b.erro('data_estimada', 'Data estimada no passado.');
+        END IF;
+    END IF;
+    RETURN v_erros;
+END
 $$;
 
 COMMENT ON FUNCTION d6b.erros_atualizacao(text, jsonb, date) IS
 'Erros do conteúdo estruturado de um tipo válido: [{campo, mensagem}], vazio se não há. p_hoje é a data civil a partir
 da qual data_estimada vale. Fonte: D-6b 4.2, E10.';
+
+CREATE OR REPLACE FUNCTION d6b.erro(p_campo text, p_mensagem text)
+RETURNS jsonb
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT jsonb_build_object('campo', p_campo, 'mensagem', p_mensagem)
+$$;
+
+COMMENT ON FUNCTION d6b.erro(text, text) IS
+'{campo, mensagem}: um erro de validação.';
+
+CREATE OR REPLACE FUNCTION d6b.em_branco(p_valor jsonb)
+RETURNS boolean
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT coalesce(p_valor, 'null') IN ('null', '""')
+$$;
+
+COMMENT ON FUNCTION d6b.em_branco(jsonb) IS
+'Se o valor falta, é nulo ou é um texto vazio.';
+
+CREATE OR REPLACE FUNCTION d6b.lista(p_valores jsonb)
+RETURNS text
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT string_agg(v.valor, ', ' ORDER BY v.n) FROM jsonb_array_elements_text(p_valores) WITH ORDINALITY AS v (valor, n)
+$$;
+
+COMMENT ON FUNCTION d6b.lista(jsonb) IS
+'Os textos do vetor, separados por vírgula.';
 
 CREATE OR REPLACE FUNCTION d6b.campos_obrigatorios(p_tipo text)
 RETURNS text[]
@@ -61,21 +110,23 @@ COMMENT ON FUNCTION d6b.campos_obrigatorios(text) IS
 
 CREATE OR REPLACE FUNCTION d6b.data_valida(p_valor jsonb)
 RETURNS date
-LANGUAGE sql
+LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
 AS $$
+BEGIN
     -- O dia é conferido antes de converter, pois uma conversão que falha interromperia o lote.
-    SELECT CASE
-               WHEN p.ano BETWEEN 1 AND 9999 AND p.mes BETWEEN 1 AND 12 AND p.dia >= 1
-               THEN CASE
-                        WHEN p.dia <= extract(day FROM make_date(p.ano, p.mes, 1) + interval '1 month - 1 day')
-                        THEN make_date(p.ano, p.mes, p.dia)
-                    END
-           END
-      FROM (SELECT m[1]::int, m[2]::int, m[3]::int
-              FROM regexp_match(CASE WHEN jsonb_typeof(p_valor) = 'string' THEN p_valor #>> '{}' END,
-                                '^([0-9]{4})-([0-9]{2})-([0-9]{2})$') AS m) AS p (ano, mes, dia)
+    RETURN (SELECT CASE
+                       WHEN p.ano BETWEEN 1 AND 9999 AND p.mes BETWEEN 1 AND 12 AND p.dia >= 1
+                       THEN CASE
+                                WHEN p.dia <= extract(day FROM make_date(p.ano, p.mes, 1) + interval '1 month - 1 day')
+                                THEN make_date(p.ano, p.mes, p.dia)
+                            END
+                   END
+              FROM (SELECT m[1]::int, m[2]::int, m[3]::int
+                      FROM regexp_match(CASE WHEN jsonb_typeof(p_valor) = 'string' THEN p_valor #>> '{}' END,
+                                        '^([0-9]{4})-([0-9]{2})-([0-9]{2})$') AS m) AS p (ano, mes, dia));
+END
 $$;
 
 COMMENT ON FUNCTION d6b.data_valida(jsonb) IS

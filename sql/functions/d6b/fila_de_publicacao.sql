@@ -54,12 +54,14 @@ COMMENT ON FUNCTION d6b.fila_de_publicacao() IS
 
 CREATE OR REPLACE FUNCTION d6b.proxima_publicacao()
 RETURNS timestamptz
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT min(greatest(p.proxima_tentativa, p.reservada_ate)) FROM d6b.publicacoes_pendentes AS p
+BEGIN
+    RETURN (SELECT min(greatest(p.proxima_tentativa, p.reservada_ate)) FROM d6b.publicacoes_pendentes AS p);
+END
 $$;
 
 COMMENT ON FUNCTION d6b.proxima_publicacao() IS

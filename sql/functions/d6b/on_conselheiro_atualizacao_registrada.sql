@@ -81,10 +81,12 @@ COMMENT ON FUNCTION d6b.conclui(jsonb) IS
 
 CREATE OR REPLACE FUNCTION d6b.tem_atualizacao(p_evento core.event_log)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT EXISTS (SELECT FROM d6b.atualizacoes AS u WHERE u.event_id_publicacao = p_evento.event_id)
+BEGIN
+    RETURN EXISTS (SELECT FROM d6b.atualizacoes AS u WHERE u.event_id_publicacao = p_evento.event_id);
+END
 $$;
 
 COMMENT ON FUNCTION d6b.tem_atualizacao(core.event_log) IS

@@ -58,13 +58,15 @@ incompleto, mesmo conselheiro, demanda já concluída (E09). Fonte: D-6b 3.8 e 3
 
 CREATE OR REPLACE FUNCTION d6b.demanda_concluida(p_demanda_id uuid)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT EXISTS (SELECT FROM d6b.conclusoes_sociais AS c WHERE c.demanda_id = p_demanda_id)
+BEGIN
+    RETURN EXISTS (SELECT FROM d6b.conclusoes_sociais AS c WHERE c.demanda_id = p_demanda_id)
         OR EXISTS (SELECT FROM d6b.acompanhamentos AS a
                     WHERE a.demanda_id = p_demanda_id
-                      AND a.status = 'concluido')
+                      AND a.status = 'concluido');
+END
 $$;
 
 COMMENT ON FUNCTION d6b.demanda_concluida(uuid) IS

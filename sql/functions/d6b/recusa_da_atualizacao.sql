@@ -42,27 +42,34 @@ $$;
 COMMENT ON FUNCTION d6b.recusa_da_atualizacao(core.event_log) IS
 '{mensagem, …detalhe} de por que a atualização não vale, ou NULL se vale. Fonte: D-6b 3.9, 4.2 e 6.2; E10, E12.';
 
+-- Sem consultas: quase sempre nada passa dos limites, e uma consulta custaria mais que todas as comparações.
 CREATE OR REPLACE FUNCTION d6b.erros_de_limite(p_payload jsonb, p_conteudo jsonb, p_sugestao jsonb)
 RETURNS jsonb
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT coalesce(jsonb_agg(jsonb_build_object('campo', l.campo, 'mensagem', l.mensagem) ORDER BY l.n), '[]')
-      FROM (
-            SELECT t.n, t.campo,
-                   CASE
-                       WHEN length(p_payload ->> t.campo) > m.maximo THEN format('Texto acima de %s caracteres.', m.maximo)
-                       ELSE 'Texto vazio, e sem áudio.'
-                   END
-              FROM (VALUES (1, 'texto_bruto'), (2, 'texto_estruturado')) AS t (n, campo)
-             CROSS JOIN (SELECT (core.parametro('limite_texto'))::int) AS m (maximo)
-             WHERE length(p_payload ->> t.campo) > m.maximo
-                OR (p_payload ->> t.campo = '' AND d6b.audio(p_payload) IS NULL)
-            UNION ALL
-            SELECT b.n, b.campo, format('Acima de %s bytes.', core.parametro('limite_' || b.campo))
-              FROM (VALUES (3, 'conteudo_estruturado', p_conteudo), (4, 'sugestao_ia', p_sugestao)) AS b (n, campo, valor)
-             WHERE octet_length(b.valor::text) > (core.parametro('limite_' || b.campo))::int
-           ) AS l (n, campo, mensagem)
+DECLARE
+    v_texto    CONSTANT int := (core.parametro('limite_texto'))::int;
+    v_conteudo CONSTANT int := (core.parametro('limite_conteudo_estruturado'))::int;
+    v_sugestao CONSTANT int := (core.parametro('limite_sugestao_ia'))::int;
+    v_campo    text;
+    v_erros    jsonb := '[]'::jsonb;
+BEGIN
+    FOREACH v_campo IN ARRAY ARRAY['texto_bruto', 'texto_estruturado'] LOOP
+        IF length(p_payload ->> v_campo) > v_texto THEN
+            v_erros := v_erros || d6b.erro(v_campo, format('Texto acima de %s caracteres.', v_texto));
+        ELSIF p_payload ->> v_campo = '' AND d6b.audio(p_payload) IS NULL THEN
+            v_erros := v_erros || d6b.erro(v_campo, 'Texto vazio, e sem áudio.');
+        END IF;
+    END LOOP;
+    IF octet_length(p_conteudo::text) > v_conteudo THEN
+        v_erros := v_erros || d6b.erro('conteudo_estruturado', format('Acima de %s bytes.', v_conteudo));
+    END IF;
+    IF octet_length(p_sugestao::text) > v_sugestao THEN
+        v_erros := v_erros || d6b.erro('sugestao_ia', format('Acima de %s bytes.', v_sugestao));
+    END IF;
+    RETURN v_erros;
+END
 $$;
 
 COMMENT ON FUNCTION d6b.erros_de_limite(jsonb, jsonb, jsonb) IS

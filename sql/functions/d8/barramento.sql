@@ -2,11 +2,13 @@
 
 CREATE OR REPLACE FUNCTION d8.processar_pendentes(p_limite int DEFAULT 30)
 RETURNS int
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT core._drenar('D-8', p_limite)
+BEGIN
+    RETURN core._drenar('D-8', p_limite);
+END
 $$;
 
 COMMENT ON FUNCTION d8.processar_pendentes(int) IS
@@ -14,11 +16,13 @@ COMMENT ON FUNCTION d8.processar_pendentes(int) IS
 
 CREATE OR REPLACE FUNCTION d8.reservar_lote()
 RETURNS int
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT core._reservar_lote('D-8')
+BEGIN
+    RETURN core._reservar_lote('D-8');
+END
 $$;
 
 COMMENT ON FUNCTION d8.reservar_lote() IS
@@ -26,11 +30,13 @@ COMMENT ON FUNCTION d8.reservar_lote() IS
 
 CREATE OR REPLACE FUNCTION d8.tentar_dlq(p_id bigint)
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT core._tentar_dlq('D-8', p_id)
+BEGIN
+    RETURN core._tentar_dlq('D-8', p_id);
+END
 $$;
 
 COMMENT ON FUNCTION d8.tentar_dlq(bigint) IS
@@ -92,16 +98,34 @@ COMMENT ON FUNCTION d8.reprocessar(uuid) IS
 
 CREATE OR REPLACE FUNCTION d8.cursores()
 RETURNS jsonb
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT jsonb_object_agg(o.tipo_evento, o.last_sequence) FROM d8.consumer_offset AS o
+BEGIN
+    RETURN (SELECT jsonb_object_agg(o.tipo_evento, o.last_sequence) FROM d8.consumer_offset AS o);
+END
 $$;
 
 COMMENT ON FUNCTION d8.cursores() IS
 'Os cursores da colônia: {tipo: último número que seu tipo já passou}.';
+
+CREATE OR REPLACE FUNCTION d8.mover_cursores(p_lidos jsonb, p_novos jsonb)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    UPDATE d8.consumer_offset AS o
+       SET last_sequence = (p_novos ->> o.tipo_evento)::bigint,
+           updated_at = clock_timestamp()
+     WHERE p_novos ? o.tipo_evento
+       AND o.last_sequence = (p_lidos ->> o.tipo_evento)::bigint;
+END
+$$;
+
+COMMENT ON FUNCTION d8.mover_cursores(jsonb, jsonb) IS
+'Põe em {tipo: número} de p_novos os cursores que ainda estão como em p_lidos; ver core._levar_cursores.';
 
 GRANT EXECUTE ON FUNCTION d8.processar_pendentes(int), d8.reservar_lote(), d8.tentar_dlq(bigint), d8.cursores()
    TO formigueiro_app, formigueiro_dba;

@@ -5,10 +5,12 @@
 
 CREATE OR REPLACE FUNCTION d8.ja_processado(p_evento core.event_log)
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT EXISTS (SELECT FROM d8.processed_events AS p WHERE p.event_id = p_evento.event_id)
+BEGIN
+    RETURN EXISTS (SELECT FROM d8.processed_events AS p WHERE p.event_id = p_evento.event_id);
+END
 $$;
 
 COMMENT ON FUNCTION d8.ja_processado(core.event_log) IS
@@ -16,12 +18,14 @@ COMMENT ON FUNCTION d8.ja_processado(core.event_log) IS
 
 CREATE OR REPLACE FUNCTION d8.marcar_processado(p_event_id uuid, p_tipo text, p_resultado text DEFAULT 'processado')
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 AS $$
+BEGIN
     INSERT INTO d8.processed_events (event_id, tipo_evento, processed_at, resultado)
     VALUES (p_event_id, p_tipo, core.agora(), p_resultado)
     ON CONFLICT (event_id) DO NOTHING;
-    SELECT p_resultado
+    RETURN p_resultado;
+END
 $$;
 
 COMMENT ON FUNCTION d8.marcar_processado(uuid, text, text) IS
