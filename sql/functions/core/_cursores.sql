@@ -96,7 +96,7 @@ DECLARE
 BEGIN
     SELECT c.esquema, c.posicao INTO STRICT v_esquema, v_posicao FROM core.consumidores AS c WHERE c.colonia = p_colonia;
     EXECUTE format('SELECT %I.cursores()', v_esquema) INTO v_lidos;
-    v_lido := v_lidos ->> p_tipo;
+    v_lido := (v_lidos ->> p_tipo)::bigint;
     -- Abaixo da marca antiga, foi recuado: quem for ler ainda há de vê-lo assim.
     IF v_lido >= least(v_posicao, p_marca) THEN
         PERFORM core._levar_cursores(p_colonia, v_esquema, v_posicao, jsonb_build_object(p_tipo, v_lido));

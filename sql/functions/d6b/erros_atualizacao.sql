@@ -6,9 +6,10 @@ LANGUAGE plpgsql
 STABLE
 AS $$
 DECLARE
-    c_valores      CONSTANT jsonb := '{"canal": ["telefone", "email", "presencial", "oficio"],
-                                       "gravidade": ["baixa", "media", "alta"],
-                                       "novo_status": ["pendente", "em_andamento", "aguardando", "concluido", "bloqueado"]}';
+    c_valores      CONSTANT jsonb := jsonb '{"canal": ["telefone", "email", "presencial", "oficio"],
+                                             "gravidade": ["baixa", "media", "alta"],
+                                             "novo_status": ["pendente", "em_andamento", "aguardando", "concluido",
+                                                             "bloqueado"]}';
     v_obrigatorios CONSTANT text[] := coalesce(d6b.campos_obrigatorios(p_tipo), '{}');
     v_campo        text;
     v_valor        jsonb;
@@ -26,7 +27,8 @@ BEGIN
         -- Vazio onde é obrigatório já foi dito acima.
         CONTINUE WHEN v_valor = 'null' OR (v_valor = '""' AND v_campo = ANY (v_obrigatorios));
         IF NOT (jsonb_typeof(v_valor) = 'string' AND c_valores -> v_campo ? (v_valor #>> '{}')) THEN
-            v_erros := v_erros || d6b.erro(v_campo, format('Valor inválido. Esperado um dos: %s.', d6b.lista(c_valores -> v_campo)));
+            v_erros := v_erros || d6b.erro(v_campo, format('Valor inválido. Esperado um dos: %s.',
+                                                           d6b.lista(c_valores -> v_campo)));
         END IF;
     END LOOP;
 
