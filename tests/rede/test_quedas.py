@@ -53,7 +53,7 @@ class Cidade:
         acaso = random.Random(semente)
         while not self.parar.is_set():
             with suppress(psycopg.OperationalError), self._conectar() as conexao:
-                while not self.parar.is_set():
+                while not self.parar.wait(acaso.uniform(0, 0.2)):  # mais que isso só faria fila para o fim
                     self._um_ciclo(Rede(conexao), acaso)
 
     def _um_ciclo(self, rede: Rede, acaso: random.Random) -> None:
@@ -131,7 +131,7 @@ def matar(processo: "subprocess.Popen[bytes]") -> None:
 def conferir_repouso(dsn: str, cidade: Cidade, quedas: int) -> None:
     with psycopg.connect(dsn, autocommit=True) as conexao:
         rede = Rede(conexao)
-        ate(lambda: em_repouso(rede), 120, "a rede em repouso, sozinha")
+        ate(lambda: em_repouso(rede), 300, "a rede em repouso, sozinha")
         conexao.execute("CALL d8.executar_varredura(now() + interval '31 days', 5)")  # o que as quedas não deixaram
         ate(lambda: em_repouso(rede), 120, "a rede em repouso, depois de varrer")
         conferir(rede)
