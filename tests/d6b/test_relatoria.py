@@ -95,6 +95,14 @@ def test_t04_t08_conclusao_publica_demanda_concluida_antes_do_ciclo(sorteada: Re
     assert all(saida["publicada"] for saida in acompanhamento["saidas_conclusao"])
 
 
+def test_duracao_nunca_e_negativa_com_o_relogio_de_quem_sorteou_adiantado(rede: Rede) -> None:
+    rede.relogio("2026-11-30 12:00:00+00")
+    rede.sortear(DEMANDA, ANA, "2026-12-09T12:00:00Z")
+    rede.concluir(DEMANDA, ANA)
+    rede.despachar()
+    assert rede.eventos("demanda.concluída")[0]["payload"]["dias_ate_conclusao"] == 0
+
+
 def test_conclusao_como_primeira_atualizacao_inicia_e_conclui_em_ordem(sorteada: Rede) -> None:
     sorteada.concluir(DEMANDA, ANA)
     sorteada.despachar()
