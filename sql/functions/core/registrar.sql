@@ -7,6 +7,11 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF (p_nivel IN ('info', 'aviso', 'erro')) IS NOT TRUE OR p_mensagem IS NULL
+       OR jsonb_typeof(p_contexto) IS DISTINCT FROM 'object' THEN
+        RAISE EXCEPTION 'O campo nivel deve ser info, aviso ou erro; mensagem é obrigatória; contexto é um objeto.'
+            USING ERRCODE = 'FM422';
+    END IF;
     INSERT INTO core.ocorrencias (nivel, colonia, event_id, demanda_id, mensagem, contexto)
     VALUES (p_nivel,
             p_contexto ->> 'colonia',
@@ -24,7 +29,8 @@ $$;
 
 COMMENT ON FUNCTION core.registrar(text, text, jsonb) IS
 'Registra uma ocorrência de nível info, aviso ou erro. p_contexto é um objeto; colonia, event_id e demanda_id dele
-viram colunas. A linha do log leva o contexto em DETAIL e o nível em HINT. Fonte: regra 6.';
+viram colunas. A linha do log leva o contexto em DETAIL e o nível em HINT.
+Erros: FM422 campo nulo ou fora disso. Fonte: regra 6.';
 
 GRANT EXECUTE ON FUNCTION core.registrar(text, text, jsonb)
    TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

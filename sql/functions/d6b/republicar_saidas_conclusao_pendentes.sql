@@ -12,6 +12,7 @@ DECLARE
     v_id    uuid;
     v_total int := 0;
 BEGIN
+    PERFORM core.exigir_limite(p_limite);
     FOR v_id IN
         SELECT a.id
           FROM d6b.acompanhamentos AS a
@@ -32,7 +33,8 @@ $$;
 
 COMMENT ON FUNCTION d6b.republicar_saidas_conclusao_pendentes(int) IS
 'Republica, em ordem e com os mesmos event_ids, as saídas pendentes de até p_limite conclusões e desliga sua marca;
-devolve quantas ficaram em dia. Uma que falha deixa ocorrência e não detém as outras. Fonte: D-6b 4.3, E04.';
+devolve quantas ficaram em dia. Uma que falha deixa ocorrência e não detém as outras. Erros: FM422 limite menor que 1.
+Fonte: D-6b 4.3, E04.';
 
 CREATE OR REPLACE FUNCTION d6b.tentar_saidas_conclusao(p_acompanhamento_id uuid)
 RETURNS boolean

@@ -5,50 +5,54 @@
 
 CREATE OR REPLACE FUNCTION d6b.reservar_publicacoes(p_limite int DEFAULT 10)
 RETURNS SETOF jsonb
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    WITH vez AS MATERIALIZED (
-        SELECT p.atualizacao_id
-          FROM d6b.publicacoes_pendentes AS p
-         WHERE p.proxima_tentativa <= clock_timestamp()
-           AND coalesce(p.reservada_ate, '-infinity') < clock_timestamp()
-           AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes
-                            WHERE antes.acompanhamento_id = p.acompanhamento_id
-                              AND antes.sequencia < p.sequencia)
-         ORDER BY p.criado_em
-         LIMIT p_limite
-           FOR UPDATE SKIP LOCKED
-    ), reservada AS (
-        UPDATE d6b.publicacoes_pendentes AS p
-           SET reserva = gen_random_uuid(),
-               reservada_ate = clock_timestamp() + interval '60 seconds'
-          FROM vez AS v
-         WHERE p.atualizacao_id = v.atualizacao_id
-        RETURNING p.atualizacao_id, p.acompanhamento_id, p.especie, p.reserva
-    )
-    SELECT jsonb_build_object(
-               'reserva', r.reserva,
-               'especie', r.especie,
-               'atualizacao_id', u.id,
-               'demanda_id', u.demanda_id,
-               'acompanhamento_id', u.acompanhamento_id,
-               'sequencia', u.sequencia,
-               'tipo', u.tipo,
-               'texto', u.texto_estruturado,
-               'conteudo', d6b.conteudo_publico(u.conteudo_estruturado),
-               'criado_em', core.iso(u.criado_em),
-               'ciclo', d6b.ciclo_publicado(r.acompanhamento_id))
-      FROM reservada AS r
-      JOIN d6b.atualizacoes AS u ON u.id = r.atualizacao_id
+BEGIN
+    PERFORM core.exigir_limite(p_limite);
+    RETURN QUERY
+        WITH vez AS MATERIALIZED (
+            SELECT p.atualizacao_id
+              FROM d6b.publicacoes_pendentes AS p
+             WHERE p.proxima_tentativa <= clock_timestamp()
+               AND coalesce(p.reservada_ate, '-infinity') < clock_timestamp()
+               AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes
+                                WHERE antes.acompanhamento_id = p.acompanhamento_id
+                                  AND antes.sequencia < p.sequencia)
+             ORDER BY p.criado_em
+             LIMIT p_limite
+               FOR UPDATE SKIP LOCKED
+        ), reservada AS (
+            UPDATE d6b.publicacoes_pendentes AS p
+               SET reserva = gen_random_uuid(),
+                   reservada_ate = clock_timestamp() + interval '60 seconds'
+              FROM vez AS v
+             WHERE p.atualizacao_id = v.atualizacao_id
+            RETURNING p.atualizacao_id, p.acompanhamento_id, p.especie, p.reserva
+        )
+        SELECT jsonb_build_object(
+                   'reserva', r.reserva,
+                   'especie', r.especie,
+                   'atualizacao_id', u.id,
+                   'demanda_id', u.demanda_id,
+                   'acompanhamento_id', u.acompanhamento_id,
+                   'sequencia', u.sequencia,
+                   'tipo', u.tipo,
+                   'texto', u.texto_estruturado,
+                   'conteudo', d6b.conteudo_publico(u.conteudo_estruturado),
+                   'criado_em', core.iso(u.criado_em),
+                   'ciclo', d6b.ciclo_publicado(r.acompanhamento_id))
+          FROM reservada AS r
+          JOIN d6b.atualizacoes AS u ON u.id = r.atualizacao_id;
+END
 $$;
 
 COMMENT ON FUNCTION d6b.reservar_publicacoes(int) IS
 'Reserva por 60 s até p_limite textos por compor e devolve um objeto de cada: {reserva, especie: atualizacao | fecho,
 atualizacao_id, demanda_id, acompanhamento_id, sequencia, tipo, texto, conteudo, criado_em, ciclo: {data_inicio,
 data_fim, fuso, atualizacoes: [{atualizacao_id, sequencia, tipo, criado_em, descricao, suspeita}], desfecho}}.
-Fonte: E02.';
+Erros: FM422 limite menor que 1. Fonte: E02.';
 
 CREATE OR REPLACE FUNCTION d6b.ciclo_publicado(p_acompanhamento_id uuid)
 RETURNS jsonb
