@@ -122,12 +122,16 @@ def _so_o_erro(saida: str) -> str:
 
 def _no_terminal(bloco: Bloco, ambiente: dict[str, str]) -> str:
     """Os comandos do bloco, com as variáveis que os anteriores da página deixaram."""
-    comandos = bloco.texto.replace(".venv/bin/python", sys.executable)
+    comandos = re.sub(r"(\.venv/bin/)?\bpython -m\b|\.venv/bin/python\b", _este_python, bloco.texto)
     comandos = SERVICO.sub(ambiente.get("SERVICO", ""), comandos)
     sem_banco = "unset DATABASE_URL\n" if "embutido" in bloco.marcas else ""
     variaveis = Path(ambiente["PASTA"], "variaveis")
     lembrar = f". {variaveis}\n" if variaveis.exists() else ""
     return f"set -a\n{lembrar}{sem_banco}{comandos}\nexport -p >{variaveis}\n"
+
+
+def _este_python(achado: re.Match[str]) -> str:
+    return f"{sys.executable} -m" if achado[0].endswith("-m") else sys.executable
 
 
 def confere(saida: str, mostrada: str) -> bool:
