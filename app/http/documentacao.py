@@ -160,6 +160,8 @@ def _recusar_desconhecido(resposta: Response[object]) -> Response[object]:
 def _versao() -> str:
     try:
         return version("formigueiro")
-    except PackageNotFoundError:  # no clone, sem instalar
-        projeto = tomllib.loads((RAIZ / "pyproject.toml").read_text(encoding="utf-8"))
-        return str(projeto["project"]["version"])
+    except PackageNotFoundError:  # no clone ou na imagem, sem instalar
+        arquivo = RAIZ / "pyproject.toml"
+        if not arquivo.exists():
+            return "0"
+        return str(tomllib.loads(arquivo.read_text(encoding="utf-8"))["project"]["version"])
