@@ -24,7 +24,9 @@ class Ajustes(Struct, frozen=True, kw_only=True):
     database_url: Annotated[str, Meta(min_length=1)] | None = None
     database_url_migracao: Annotated[str, Meta(min_length=1)] | None = None
     formigueiro_jwt_segredo: Annotated[str, Meta(min_length=32)] | None = None
+    formigueiro_jwt_segredo_anterior: Annotated[str, Meta(min_length=32)] | None = None
     formigueiro_jwt_chave_publica: Annotated[str, Meta(min_length=1)] | None = None
+    formigueiro_jwt_chave_publica_anterior: Annotated[str, Meta(min_length=1)] | None = None
     moderacao_denylist_texto: str | UnsetType = UNSET
     formigueiro_fuso: str | UnsetType = UNSET
     formigueiro_dados: Path = Path(".dados")
@@ -64,6 +66,12 @@ def ler(ambiente: Mapping[str, str] = os.environ) -> Ajustes:
 def _conferir(ajustes: Ajustes) -> None:
     if ajustes.formigueiro_jwt_segredo and ajustes.formigueiro_jwt_chave_publica:
         raise ErroAjuste("defina FORMIGUEIRO_JWT_SEGREDO ou FORMIGUEIRO_JWT_CHAVE_PUBLICA, não as duas")
+    for nome in ("formigueiro_jwt_segredo", "formigueiro_jwt_chave_publica"):
+        atual, anterior = getattr(ajustes, nome), getattr(ajustes, f"{nome}_anterior")
+        if anterior and not atual:
+            raise ErroAjuste(f"{nome.upper()}_ANTERIOR só vale com {nome.upper()}")
+        if anterior and anterior == atual:
+            raise ErroAjuste(f"{nome.upper()}_ANTERIOR é a chave de {nome.upper()}: defina a nova, ou tire a anterior")
     if ajustes.formigueiro_fuso is not UNSET:
         try:
             ZoneInfo(ajustes.formigueiro_fuso)

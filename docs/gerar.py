@@ -1,7 +1,7 @@
 """Gera a referência com o que o projeto já diz de si: esquemas de eventos, comentários do banco e mensagens de erro.
 
 Uso: python -m docs.gerar DSN, com um banco recém-migrado em DSN. Cada página tem uma abertura escrita à mão; o que
-vem depois da marca é refeito.
+vem depois da marca é refeito. O documento AsyncAPI é gerado inteiro.
 """
 
 import re
@@ -18,7 +18,7 @@ import psycopg
 from app.banco.recursos import EVENTOS, FUNCOES
 from app.http.catalogo import DO_BANCO, Metrica
 from app.http.metricas import DA_COLETA, Metricas
-from docs import matriz
+from docs import asyncapi, matriz
 
 DOCS = Path(__file__).resolve().parent
 REFERENCIA = DOCS / "referencia"
@@ -38,7 +38,13 @@ def paginas(dsn: str) -> dict[Path, str]:
             "papeis.md": papeis(),
             "sqlstate.md": sqlstate(),
         }
-    return {REFERENCIA / nome: _completar(REFERENCIA / nome, parte) for nome, parte in partes.items()}
+    geradas = {REFERENCIA / nome: _completar(REFERENCIA / nome, parte) for nome, parte in partes.items()}
+    return {**geradas, REFERENCIA / "asyncapi.json": _asyncapi()}
+
+
+def _asyncapi() -> str:
+    todos = [(evento.tipo, evento.versao, evento.esquema) for evento in ler_eventos()]
+    return asyncapi.documento(todos, _consumidores())
 
 
 def _completar(pagina: Path, gerado: str) -> str:
@@ -496,7 +502,7 @@ def principal() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     for pagina, conteudo in paginas(sys.argv[1]).items():
-        if pagina.read_text(encoding="utf-8") != conteudo:
+        if not pagina.exists() or pagina.read_text(encoding="utf-8") != conteudo:
             pagina.write_text(conteudo, encoding="utf-8")
             print(f"reescrita: {pagina.relative_to(DOCS.parent)}")
     return 0

@@ -1,6 +1,7 @@
 """O documento OpenAPI: apresentação, sessão, e os problemas que cada rota pode responder."""
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
@@ -20,9 +21,11 @@ from litestar.openapi.spec import (
     Tag,
 )
 
+from app.banco.recursos import RAIZ
 from app.http.pagina import ESTILO_PERMITIDO, Pagina
 from app.http.problema import (
     CAMPOS_INVALIDOS,
+    CORPO_ILEGIVEL,
     DEFEITO,
     SEM_BANCO,
     TIPO_DE_MIDIA,
@@ -33,6 +36,12 @@ from app.http.problema import (
 )
 
 SESSAO = "sessaoGoogle"
+SESSAO_RECUSADA = (
+    "É preciso um token de sessão Google no cabeçalho Authorization.",
+    "O token expirou.",
+    "O token não é válido.",
+    "A sessão não é do Google.",
+)
 _REQUISICAO = "0b8f6a52-3a1e-4f0a-9a53-1f6f0e2f7c11"
 _CABECALHOS = {
     "401": ("WWW-Authenticate", OpenAPIType.STRING, 'Bearer; com error="invalid_token" se o token veio e não vale'),
@@ -53,6 +62,10 @@ _SITUACOES = {
 }
 
 
+Exemplo = str | Falta
+"""O `detail` de um problema, ou a falta que ele nomeia."""
+
+
 @dataclass
 class Operacao(Operation):
     """Operação cujos erros trazem também os cabeçalhos, que ResponseSpec não sabe descrever."""
@@ -64,33 +77,34 @@ class Operacao(Operation):
                 resposta.headers = {nome: OpenAPIHeader(description=descricao, schema=Schema(type=tipo))}
 
 
-def problemas_da_d6b(exemplos: Mapping[int, str | Falta]) -> dict[int, ResponseSpec]:
+def problemas_da_d6b(exemplos: Mapping[int, Exemplo | tuple[Exemplo, ...]]) -> dict[int, ResponseSpec]:
     """As respostas de erro de uma rota da D-6b: as suas e as que toda rota com banco pode dar."""
-    return problemas({**exemplos, 500: DEFEITO, 503: SEM_BANCO})
+    return problemas({**exemplos, 401: SESSAO_RECUSADA, 500: DEFEITO, 503: SEM_BANCO})
 
 
-def problemas(exemplos: Mapping[int, str | Falta]) -> dict[int, ResponseSpec]:
-    """Respostas de erro: por status, o `detail` (ou a falta) de um exemplo."""
-    return {status: _problema(status, exemplo) for status, exemplo in exemplos.items()}
-
-
-def _problema(status: int, exemplo: str | Falta) -> ResponseSpec:
-    falta = {"erros": [{"campo": exemplo.campo, "mensagem": exemplo.mensagem}]} if isinstance(exemplo, Falta) else {}
-    corpo = {
-        "type": "about:blank",
-        "title": TITULOS[status],
-        "status": status,
-        "detail": exemplo if isinstance(exemplo, str) else CAMPOS_INVALIDOS,
-        "instance": f"urn:uuid:{_REQUISICAO}",
-        **falta,
+def problemas(exemplos: Mapping[int, Exemplo | tuple[Exemplo, ...]]) -> dict[int, ResponseSpec]:
+    """Respostas de erro: por status, um exemplo ou vários."""
+    return {
+        status: ResponseSpec(
+            Problema,
+            description=_SITUACOES[status],
+            media_type=TIPO_DE_MIDIA,
+            examples=[Example(value=corpo) for corpo in _corpos(status, varios)],
+            generate_examples=False,
+        )
+        for status, varios in exemplos.items()
     }
-    return ResponseSpec(
-        Problema,
-        description=_SITUACOES[status],
-        media_type=TIPO_DE_MIDIA,
-        examples=[Example(value=corpo)],
-        generate_examples=False,
-    )
+
+
+def _corpos(status: int, exemplos: Exemplo | tuple[Exemplo, ...]) -> Iterator[dict[str, object]]:
+    for exemplo in exemplos if isinstance(exemplos, tuple) else (exemplos,):
+        corpo: dict[str, object] = {"type": "about:blank", "title": TITULOS[status], "status": status}
+        if isinstance(exemplo, str):
+            corpo["detail"] = exemplo
+        else:
+            corpo["detail"] = CORPO_ILEGIVEL if exemplo.campo == "corpo" else CAMPOS_INVALIDOS
+            corpo["erros"] = [{"campo": exemplo.campo, "mensagem": exemplo.mensagem}]
+        yield {**corpo, "instance": f"urn:uuid:{_REQUISICAO}"}
 
 
 def configuracao_openapi() -> OpenAPIConfig:
@@ -146,5 +160,8 @@ def _recusar_desconhecido(resposta: Response[object]) -> Response[object]:
 def _versao() -> str:
     try:
         return version("formigueiro")
-    except PackageNotFoundError:
-        return "0"
+    except PackageNotFoundError:  # no clone ou na imagem, sem instalar
+        arquivo = RAIZ / "pyproject.toml"
+        if not arquivo.exists():
+            return "0"
+        return str(tomllib.loads(arquivo.read_text(encoding="utf-8"))["project"]["version"])

@@ -10,7 +10,16 @@ from litestar.exceptions import HTTPException, SerializationException, Validatio
 
 from app.http.faltas import faltas_de_validacao
 from app.http.identificacao import requisicao_id
-from app.http.problema import CAMPOS_INVALIDOS, CORPO_GRANDE, DEFEITO, SEM_BANCO, Falta, Recusa, responder
+from app.http.problema import (
+    CAMPOS_INVALIDOS,
+    CORPO_GRANDE,
+    CORPO_ILEGIVEL,
+    DEFEITO,
+    SEM_BANCO,
+    Falta,
+    Recusa,
+    responder,
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -78,4 +87,4 @@ def _indisponivel() -> Recusa:
 
 
 def _corpo_invalido(motivo: str) -> Recusa:
-    return Recusa(400, "O corpo não pôde ser lido.", faltas=[Falta("corpo", motivo)])
+    return Recusa(400, CORPO_ILEGIVEL, faltas=[Falta("corpo", motivo)])

@@ -1,6 +1,7 @@
 """A página de documentação: HTML montado aqui do próprio OpenAPI, sem JavaScript e sem nada de fora."""
 
 import json
+import re
 from base64 import b64encode
 from hashlib import sha256
 from html import escape
@@ -14,7 +15,9 @@ _ESTILO = """
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 section { border-top: 1px solid #8886; margin-top: 2rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: .875rem; }
-pre { background: #8882; padding: .75rem; overflow-x: auto; border-radius: .25rem; }
+h2 code { font-size: 1.125rem; }
+h2 code, td code { overflow-wrap: anywhere; }
+pre { background: #8882; padding: .75rem; border-radius: .25rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8883; }
 .metodo { font-weight: 700; margin-right: .5rem; }
@@ -32,7 +35,13 @@ class Pagina(OpenAPIRenderPlugin):
         """A página inteira."""
         info = openapi_schema["info"]
         sessoes = openapi_schema["components"]["securitySchemes"].values()
-        sessao = "".join(f"<p>Sessão: {escape(s['description'])}</p>" for s in sessoes)
+        sessao = "".join(f"<p>Sessão: {_prosa(s['description'])}</p>" for s in sessoes)
+        indice = "".join(
+            f'<li><a href="#{escape(operacao["operationId"])}">'
+            f"<code>{escape(f'{metodo.upper()} {caminho}')}</code></a>: {escape(operacao['summary'])}</li>"
+            for caminho, item in openapi_schema["paths"].items()
+            for metodo, operacao in item.items()
+        )
         operacoes = "".join(
             _operacao(openapi_schema, caminho, metodo, operacao)
             for caminho, item in openapi_schema["paths"].items()
@@ -45,9 +54,9 @@ class Pagina(OpenAPIRenderPlugin):
             f'<!DOCTYPE html><html lang="pt-BR"><head><meta charset="utf-8">'
             f'<meta name="viewport" content="width=device-width"><title>{escape(info["title"])}</title>'
             f"<style>{_ESTILO}</style></head><body><h1>{escape(info['title'])}</h1>"
-            f"<p>{escape(info['description'])}</p>{sessao}"
+            f"<p>{_prosa(info['description'])}</p>{sessao}"
             f'<p>Para máquinas: <a href="{documento}">OpenAPI {escape(openapi_schema["openapi"])}</a>, '
-            f"versão {escape(info['version'])} da API.</p>{operacoes}"
+            f"versão {escape(info['version'])} da API.</p><nav><ul>{indice}</ul></nav>{operacoes}"
             f"<section><h2>Tipos</h2>{tipos}</section></body></html>"
         ).encode()
 
@@ -55,9 +64,10 @@ class Pagina(OpenAPIRenderPlugin):
 def _operacao(documento: Json, caminho: str, metodo: str, operacao: Json) -> str:
     corpo = operacao.get("requestBody", {}).get("content", {})
     partes = [
-        f'<section><h2><code><span class="metodo">{escape(metodo.upper())}</span>{escape(caminho)}</code></h2>',
+        f'<section id="{escape(operacao["operationId"])}">',
+        f'<h2><code><span class="metodo">{escape(metodo.upper())}</span>{escape(caminho)}</code></h2>',
         f"<p><strong>{escape(operacao['summary'])}</strong></p>",
-        f"<p>{escape(operacao.get('description', ''))}</p>",
+        f"<p>{_prosa(operacao.get('description', ''))}</p>",
         _tabela("Parâmetros", [_linha(p["name"], p["schema"], p.get("required", False), p.get("description"))
                                for p in operacao.get("parameters", [])]),
     ]  # fmt: skip
@@ -77,14 +87,14 @@ def _componente(documento: Json, nome: str, esquema: Json) -> str:
 
 def _resposta(status: str, resposta: Json) -> str:
     cabecalhos = "".join(
-        f"<p><code>{escape(nome)}</code>: {escape(c.get('description', ''))}</p>"
+        f"<p><code>{escape(nome)}</code>: {_prosa(c.get('description', ''))}</p>"
         for nome, c in resposta.get("headers", {}).items()
     )
     conteudos = "".join(
         f"<p><code>{escape(midia)}</code>: {_tipo(c['schema'])}</p>{_exemplo(c)}"
         for midia, c in resposta.get("content", {}).items()
     )
-    descricao = escape(resposta["description"])
+    descricao = _prosa(resposta["description"])
     return f"<details><summary><code>{escape(status)}</code> {descricao}</summary>{cabecalhos}{conteudos}</details>"
 
 
@@ -106,8 +116,13 @@ def _linha(nome: str, esquema: Json, exigido: bool, descricao: str | None) -> st
     situacao = "obrigatório" if exigido else "opcional"
     return (
         f"<tr><td><code>{escape(nome)}</code></td><td>{_tipo(esquema)}, {situacao}</td>"
-        f"<td>{escape(descricao or '')}</td></tr>"
+        f"<td>{_prosa(descricao or '')}</td></tr>"
     )
+
+
+def _prosa(texto: str) -> str:
+    """Texto corrido, com o que vem entre crases como código."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(texto))
 
 
 def _tipo(esquema: Json) -> str:
@@ -145,7 +160,7 @@ def _curl(documento: Json, caminho: str, metodo: str, operacao: Json) -> str:
     for midia, conteudo in operacao.get("requestBody", {}).get("content", {}).items():
         campos = _resolver(documento, conteudo["schema"]).get("properties", {})
         exemplo = {nome: (campo.get("examples") or ["…"])[0] for nome, campo in campos.items()}
-        linhas += [f'-H "Content-Type: {midia}"', f"-d '{json.dumps(exemplo, ensure_ascii=False)}'"]
+        linhas += [f'-H "Content-Type: {midia}"', f"-d '{json.dumps(exemplo, ensure_ascii=False, indent=2)}'"]
     return " \\\n  ".join(linhas)
 
 

@@ -27,6 +27,7 @@ TITULOS = {
 
 # Detalhes que mais de um lugar diz: o que responde e o que documenta.
 CAMPOS_INVALIDOS = "Há campos inválidos."
+CORPO_ILEGIVEL = "O corpo não pôde ser lido."
 CORPO_GRANDE = f"O corpo passa de {CORPO_MAXIMO} bytes."
 DEFEITO = "Houve um erro interno. Ele foi registrado; tente de novo mais tarde."
 SEM_BANCO = "O banco de dados está fora de alcance. Tente de novo em instantes."

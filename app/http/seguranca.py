@@ -3,6 +3,7 @@
 import getpass
 import os
 import secrets
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurv
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from msgspec import Struct
+from msgspec.structs import replace
 
 from app.ajustes import Ajustes, ErroAjuste
 
@@ -28,11 +30,15 @@ class TokenInvalido(Exception):
 
 
 class ChaveJwt(Struct, frozen=True):
-    """A chave e o único algoritmo que ela aceita: quem escolhe é a chave, nunca o cabeçalho do token."""
+    """A chave e o único algoritmo que ela aceita: quem escolhe é a chave, nunca o cabeçalho do token.
+
+    `anterior` ainda confere, e não assina, enquanto vivem os tokens de antes de uma troca.
+    """
 
     algoritmo: str
     conferencia: str | RSAPublicKey | EllipticCurvePublicKey
     assinatura: str | None = None
+    anterior: "ChaveJwt | None" = None
 
     def __repr__(self) -> str:
         return f"ChaveJwt({self.algoritmo})"
@@ -63,12 +69,28 @@ class ChaveJwt(Struct, frozen=True):
 def chave_dos_ajustes(ajustes: Ajustes) -> ChaveJwt:
     """A chave configurada ou, no banco embutido, uma própria, guardada ao lado dos dados."""
     if ajustes.formigueiro_jwt_segredo:
-        return ChaveJwt.de_segredo(ajustes.formigueiro_jwt_segredo)
+        return _com_anterior(
+            ChaveJwt.de_segredo, ajustes.formigueiro_jwt_segredo, ajustes.formigueiro_jwt_segredo_anterior
+        )
     if ajustes.formigueiro_jwt_chave_publica:
-        return ChaveJwt.de_chave_publica(ajustes.formigueiro_jwt_chave_publica)
+        return _com_anterior(
+            ChaveJwt.de_chave_publica,
+            ajustes.formigueiro_jwt_chave_publica,
+            ajustes.formigueiro_jwt_chave_publica_anterior,
+        )
     if ajustes.embutido:
         return ChaveJwt.de_segredo(_segredo_guardado(ajustes.formigueiro_dados / getpass.getuser() / "jwt.segredo"))
     raise ErroAjuste("defina FORMIGUEIRO_JWT_SEGREDO ou FORMIGUEIRO_JWT_CHAVE_PUBLICA")
+
+
+def _com_anterior(ler: Callable[[str], ChaveJwt], atual: str, anterior: str | None) -> ChaveJwt:
+    chave = ler(atual)
+    if anterior is None:
+        return chave
+    try:
+        return replace(chave, anterior=ler(anterior))
+    except ErroAjuste as erro:
+        raise ErroAjuste(f"na chave anterior: {erro}") from None
 
 
 def _segredo_guardado(arquivo: Path) -> str:
@@ -96,13 +118,17 @@ def emitir_token(chave: ChaveJwt, cidadao_id: UUID, validade: timedelta = timede
 
 
 def conferir_token(chave: ChaveJwt, token: str) -> UUID:
-    """O cidadao_id de um token válido. Levanta TokenInvalido."""
+    """O cidadao_id de um token válido, da chave ou da anterior. Levanta TokenInvalido."""
     try:
         declaracoes = jwt.decode(token, chave.conferencia, algorithms=[chave.algoritmo], options=_OPCOES)
     except jwt.ExpiredSignatureError:
         raise TokenInvalido("O token expirou.") from None
     except jwt.MissingRequiredClaimError:
         raise TokenInvalido("O token não tem validade (exp).") from None
+    except (jwt.InvalidSignatureError, jwt.InvalidAlgorithmError):
+        if chave.anterior is not None:
+            return conferir_token(chave.anterior, token)
+        raise TokenInvalido("O token não é válido.") from None
     except Exception:
         # O token vem de fora: o que quer que ele provoque na biblioteca (até RecursionError) é um token inválido.
         raise TokenInvalido("O token não é válido.") from None

@@ -46,7 +46,7 @@ def configurar_logs(nivel: int = logging.INFO) -> None:
     raiz = logging.getLogger()
     raiz.handlers = [saida]
     raiz.setLevel(nivel)
-    for falante in ("psycopg.pool", "uvicorn.access"):
+    for falante in ("psycopg.pool", "uvicorn.access", "yoyo.migrations"):
         logging.getLogger(falante).setLevel(max(nivel, logging.WARNING))
 
 

@@ -41,7 +41,7 @@ def destino() -> Iterator[Cluster]:
 
 def test_a_copia_restaurada_e_igual_e_segue_trabalhando(dsn: str, destino: Cluster, tmp_path: Path) -> None:
     for bloco in executaveis(DOCS / "como-fazer" / "encerrar-um-projeto.md"):
-        rodar(bloco, dsn, {})
+        rodar(bloco, dsn, {"PASTA": str(tmp_path)})
     origem = conninfo_to_dict(dsn)
     banco = str(origem["dbname"])
     for comandos in COMANDOS:

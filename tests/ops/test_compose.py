@@ -31,7 +31,7 @@ def test_o_nosso_esta_em_ordem() -> None:
     ],
 )  # fmt: skip
 def test_acha_o_que_o_estragaria(de: str, para: str, falta: str, tmp_path: Path) -> None:
-    for nome in ("docker-compose.yml", ".env.example", "requirements.lock"):
+    for nome in ("docker-compose.yml", ".env.example", "requirements.lock", "pyproject.toml"):
         shutil.copy(RAIZ / nome, tmp_path / nome)
     for pasta in ("ops", "app", "sql", "exemplos"):
         (tmp_path / pasta).symlink_to(RAIZ / pasta)

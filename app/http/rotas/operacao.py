@@ -7,16 +7,35 @@ import psycopg
 from litestar import MediaType, Response, Router, get
 from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import Example
 from litestar.params import SkipValidation
 from msgspec import Meta, Struct
 
 from app.http.banco import Banco
 from app.http.documentacao import Operacao, problemas
 from app.http.metricas import Metricas, coletar
-from app.http.problema import Recusa
+from app.http.problema import SEM_BANCO, Recusa
 from app.http.prontidao import Retrato, retratar
 
 FORMATO = "text/plain; version=0.0.4"  # o Litestar acrescenta o charset
+
+_PRONTO = {
+    "status": "pronto",
+    "retrato": {
+        "migracoes_ausentes": [],
+        "colonias": [
+            {
+                "colonia": "D-6b",
+                "atraso_eventos": 0,
+                "atraso_segundos": 0,
+                "horizonte_retido_segundos": 0,
+                "dlq_pendente": 0,
+                "dlq_em_espera": 0,
+            }
+        ],
+        "filas": [{"colonia": "D-6b", "pendentes": 0, "segundos": 0}],
+    },
+}
 
 # Devolve o motivo de não estar pronto, ou None.
 Verificacao = Callable[[], str | None]
@@ -47,7 +66,11 @@ class AtrasoMaximo(Struct, frozen=True):
     summary="O processo está vivo",
     description="Não olha o banco: reiniciar o processo não o traria de volta.",
     tags=["Operação"],
-    responses={200: ResponseSpec(Saude, description="Vivo", generate_examples=False)},
+    responses={
+        200: ResponseSpec(
+            Saude, description="Vivo", generate_examples=False, examples=[Example(value={"status": "vivo"})]
+        )
+    },
 )
 async def saude() -> Saude:
     """Sempre viva."""
@@ -62,8 +85,16 @@ async def saude() -> Saude:
     tags=["Operação"],
     operation_class=Operacao,
     responses={
-        200: ResponseSpec(Pronto, description="Pronto", generate_examples=False),
-        **problemas({503: "Falta a migração core_0005_limites_http: rode migrar."}),
+        200: ResponseSpec(Pronto, description="Pronto", generate_examples=False, examples=[Example(value=_PRONTO)]),
+        **problemas(
+            {
+                503: (
+                    "Falta a migração core_0005_limites_http: rode migrar.",
+                    "A D-6b está 412 s atrasada na leitura do barramento.",
+                    SEM_BANCO,
+                )
+            }
+        ),
     },
 )
 async def prontidao(
@@ -90,7 +121,21 @@ async def prontidao(
     description="Com o banco fora de alcance, só as do processo, as do HTTP e `formigueiro_banco_disponivel 0`.",
     tags=["Operação"],
     media_type=MediaType.TEXT,
-    responses={200: ResponseSpec(str, description="As métricas", media_type=MediaType.TEXT, generate_examples=False)},
+    responses={
+        200: ResponseSpec(
+            str,
+            description="As métricas",
+            media_type=MediaType.TEXT,
+            generate_examples=False,
+            examples=[
+                Example(
+                    value="# HELP formigueiro_banco_disponivel 1 se o banco respondeu a esta coleta.\n"
+                    "# TYPE formigueiro_banco_disponivel gauge\n"
+                    "formigueiro_banco_disponivel 1.0\n"
+                )
+            ],
+        )
+    },
 )
 async def metricas(banco: NamedDependency[Banco], medidor: NamedDependency[Metricas]) -> Response[bytes]:
     """Uma coleta."""

@@ -59,10 +59,12 @@ def demanda_do_endereco(
         **problemas_da_d6b(
             {
                 400: Falta("demanda_id", "deve ser um UUID versão 4"),
-                401: "A sessão não é do Google.",
                 403: "Apenas o conselheiro do acompanhamento pode ratificar",
                 404: "Acompanhamento ativo não encontrado para a demanda",
-                409: "Demanda sem pendência de conclusão",
+                409: (
+                    "Demanda sem pendência de conclusão",
+                    "Há um relato desta demanda por processar; tente de novo mais tarde",
+                ),
                 429: "O limite é de 5 pedidos por minuto. Volte em 58 s.",
             }
         ),

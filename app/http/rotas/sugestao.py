@@ -62,7 +62,7 @@ async def contexto_da_sugestao(banco: NamedDependency[Banco]) -> ContextoSugesta
             examples=[
                 Example(
                     value={
-                        "titulo_sugerido": "Protocolei o pedido na Sanasa, protocolo 2026/004512.",
+                        "titulo_sugerido": "Protocolei o pedido na Sanasa, protocolo 2026/004512",
                         "texto_sugerido": "Protocolei o pedido na Sanasa, protocolo 2026/004512. Prometeram vistoria "
                         "até 30/11/2026.",
                         "campos_estruturados": {"protocolo_numero": "2026/004512"},
@@ -73,8 +73,7 @@ async def contexto_da_sugestao(banco: NamedDependency[Banco]) -> ContextoSugesta
         ),
         **problemas_da_d6b(
             {
-                400: Falta("textoBruto", "não pode ser vazio"),
-                401: "O token expirou.",
+                400: (Falta("textoBruto", "não pode ser vazio"), Falta("corpo", "não é JSON válido")),
                 413: CORPO_GRANDE,
                 415: "O corpo deve ser application/json.",
                 429: "O limite é de 10 pedidos por minuto. Volte em 42 s.",

@@ -1,4 +1,4 @@
-"""Um processo do app, como o de produção, para os testes que precisam de mais de um: `python -m … DSN PORTA`."""
+"""Um processo do app, como o de produção, para os testes que precisam de mais de um: `python -m … PORTA DSN`."""
 
 import sys
 
@@ -10,7 +10,7 @@ from app.logs.configuracao import configurar_logs
 from tests.app.http.conftest import AJUSTES, SEGREDO
 
 
-def principal(dsn: str, porta: str) -> None:
+def principal(porta: str, dsn: str) -> None:
     configurar_logs()
     ajustes = Ajustes(formigueiro_porta=int(porta), formigueiro_espera_banco_s=AJUSTES.formigueiro_espera_banco_s)
     servidor(criar_app(ajustes, dsn, ChaveJwt.de_segredo(SEGREDO)), ajustes).run()

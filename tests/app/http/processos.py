@@ -18,14 +18,15 @@ from app.banco.recursos import RAIZ
 def no_ar(dsn: str, quantos: int, logs: Path) -> Iterator[list[httpx.Client]]:
     """`quantos` processos do app sobre `dsn`, cada um com um cliente; o log do n-ésimo fica em `logs`/n.log."""
     with ExitStack() as pilha:
-        yield [pilha.enter_context(_um(dsn, logs / f"{n}.log")) for n in range(quantos)]
+        yield [pilha.enter_context(um("tests.app.http.processo", [dsn], logs / f"{n}.log")) for n in range(quantos)]
 
 
 @contextmanager
-def _um(dsn: str, log: Path) -> Iterator[httpx.Client]:
+def um(modulo: str, argumentos: list[str], log: Path) -> Iterator[httpx.Client]:
+    """Um processo de `modulo`, a que se dá uma porta livre e os argumentos, e um cliente dele."""
     porta = _porta_livre()
     with log.open("w") as saida:
-        comando = [sys.executable, "-m", "tests.app.http.processo", dsn, str(porta)]
+        comando = [sys.executable, "-m", modulo, str(porta), *argumentos]
         processo = subprocess.Popen(comando, cwd=RAIZ, stderr=saida)
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{porta}", timeout=30) as cliente:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import jsonschema
 import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
+
+from app.banco.recursos import RAIZ
 
 # O esquema oficial: https://spec.openapis.org/oas/3.1/schema/2022-10-07
 ESQUEMA_OPENAPI = Path(__file__).with_name("openapi-3.1.json")
@@ -54,12 +57,44 @@ def test_cada_erro_e_um_problema_com_exemplo_que_cabe_no_esquema(documento: dict
         for operacao in item.values():
             for status, resposta in operacao["responses"].items():
                 if status >= "400":
-                    conteudo = resposta["content"]["application/problem+json"]
-                    (exemplo,) = conteudo["examples"].values()
-                    jsonschema.validate(exemplo["value"], esquema)
-                    assert str(exemplo["value"]["status"]) == status
+                    exemplos = resposta["content"]["application/problem+json"]["examples"].values()
+                    assert exemplos
+                    for exemplo in exemplos:
+                        jsonschema.validate(exemplo["value"], esquema)
+                        assert str(exemplo["value"]["status"]) == status
                 cabecalho = {"401": "WWW-Authenticate", "429": "Retry-After", "503": "Retry-After"}.get(status)
                 assert cabecalho is None or cabecalho in resposta["headers"]
+
+
+def test_cada_exito_tem_exemplo_que_cabe_no_esquema(documento: dict[str, Any]) -> None:
+    for item in documento["paths"].values():
+        for operacao in item.values():
+            (conteudo,) = [
+                c for status, r in operacao["responses"].items() if status < "400" for c in r["content"].values()
+            ]
+            esquema = {**conteudo["schema"], "components": documento["components"]}
+            assert conteudo["examples"]
+            for exemplo in conteudo["examples"].values():
+                jsonschema.validate(exemplo["value"], esquema, format_checker=jsonschema.FormatChecker())
+
+
+def test_o_exemplo_da_sugestao_e_a_resposta_ao_exemplo_do_pedido(
+    documento: dict[str, Any], cliente_comum: TestClient[Litestar], cabecalhos: dict[str, str]
+) -> None:
+    campos = documento["components"]["schemas"]["PedidoSugestao"]["properties"]
+    corpo = {nome: campo["examples"][0] for nome, campo in campos.items()}
+    respostas = documento["paths"]["/d6b/sugerir-estruturacao"]["post"]["responses"]
+    (exemplo,) = respostas["201"]["content"]["application/json"]["examples"].values()
+    assert cliente_comum.post("/d6b/sugerir-estruturacao", headers=cabecalhos, json=corpo).json() == exemplo["value"]
+
+
+def test_os_exemplos_de_acompanhamento_e_de_prontidao_tem_os_campos_da_resposta(
+    documento: dict[str, Any], cliente_comum: TestClient[Litestar], cabecalhos: dict[str, str]
+) -> None:
+    for rota in ("/d6b/conselheiros/me/acompanhamento", "/readyz"):
+        resposta = documento["paths"][rota]["get"]["responses"]["200"]["content"]["application/json"]
+        recebida = cliente_comum.get(rota, headers=cabecalhos).json()
+        assert all(exemplo["value"].keys() == recebida.keys() for exemplo in resposta["examples"].values())
 
 
 def test_as_rotas_da_d6b_pedem_sessao_e_as_de_operacao_nao(documento: dict[str, Any]) -> None:
@@ -110,6 +145,12 @@ def test_a_pagina_mostra_tudo_e_nao_busca_nada_fora(cliente_comum: TestClient[Li
     assert "https://" not in resposta.text
     politica = resposta.headers["content-security-policy"]
     assert politica.startswith("default-src 'none'; style-src 'sha256-")
+    assert "`" not in resposta.text
+
+
+def test_a_versao_da_api_e_a_do_projeto(documento: dict[str, Any]) -> None:
+    projeto = tomllib.loads((RAIZ / "pyproject.toml").read_text(encoding="utf-8"))
+    assert documento["info"]["version"] == projeto["project"]["version"]
 
 
 def test_o_exemplo_de_curl_da_pagina_usa_os_exemplos_do_documento(cliente_comum: TestClient[Litestar]) -> None:

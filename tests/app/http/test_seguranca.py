@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from app.ajustes import Ajustes, ErroAjuste
+from app.ajustes import Ajustes, ErroAjuste, ler
 from app.http.seguranca import ChaveJwt, TokenInvalido, chave_dos_ajustes, conferir_token, emitir_token
 from tests.app.http.apoio import ACOMPANHAMENTO, problema
 from tests.app.http.conftest import SEGREDO
@@ -167,6 +167,83 @@ def test_chave_publica_no_lugar_do_segredo_impede_de_subir() -> None:
 
 def test_a_chave_nao_aparece_quando_impressa(chave: ChaveJwt) -> None:
     assert SEGREDO not in f"{chave!r} {chave} {[chave]}"
+
+
+NOVO = "o-segredo-novo-com-bem-mais-de-32-caracteres"
+
+
+def _trocada() -> ChaveJwt:
+    return chave_dos_ajustes(Ajustes(formigueiro_jwt_segredo=NOVO, formigueiro_jwt_segredo_anterior=SEGREDO))
+
+
+def test_numa_troca_valem_os_tokens_das_duas_chaves_e_so_a_nova_assina() -> None:
+    cidadao = uuid4()
+    declaracoes = _declaracoes(cidadao_id=str(cidadao))
+    trocada = _trocada()
+    assert conferir_token(trocada, _assinar(declaracoes, NOVO)) == cidadao
+    assert conferir_token(trocada, _assinar(declaracoes, SEGREDO)) == cidadao
+    emitido = emitir_token(trocada, cidadao)
+    assert conferir_token(ChaveJwt.de_segredo(NOVO), emitido) == cidadao
+    with pytest.raises(TokenInvalido, match="não é válido"):
+        conferir_token(ChaveJwt.de_segredo(SEGREDO), emitido)
+
+
+@pytest.mark.parametrize("nome", INVALIDOS)
+def test_a_chave_anterior_nao_afrouxa_nada(nome: str) -> None:
+    """Os tokens inválidos são todos, menos um, assinados pela chave que aqui é a anterior."""
+    with pytest.raises(TokenInvalido):
+        conferir_token(_trocada(), INVALIDOS[nome]())
+
+
+def test_fechada_a_troca_o_token_da_chave_anterior_e_recusado() -> None:
+    fechada = chave_dos_ajustes(Ajustes(formigueiro_jwt_segredo=NOVO))
+    with pytest.raises(TokenInvalido, match="não é válido"):
+        conferir_token(fechada, _assinar(_declaracoes()))
+
+
+def test_a_troca_de_chave_publica_pode_mudar_de_algoritmo() -> None:
+    """De RSA para curva elíptica: cada chave só aceita o algoritmo dela."""
+    antiga, nova, alheia = (
+        rsa.generate_private_key(65537, 2048),
+        ec.generate_private_key(ec.SECP256R1()),
+        ec.generate_private_key(ec.SECP256R1()),
+    )
+    trocada = chave_dos_ajustes(
+        Ajustes(formigueiro_jwt_chave_publica=_pem(nova), formigueiro_jwt_chave_publica_anterior=_pem(antiga))
+    )
+    cidadao = uuid4()
+    declaracoes = _declaracoes(cidadao_id=str(cidadao))
+    assert conferir_token(trocada, _assinar(declaracoes, _pem_privado(nova), "ES256")) == cidadao
+    assert conferir_token(trocada, _assinar(declaracoes, _pem_privado(antiga), "RS256")) == cidadao
+    for intruso in (
+        _assinar(declaracoes, _pem_privado(alheia), "ES256"),
+        _assinar(declaracoes, _pem_privado(antiga), "RS512"),
+        _assinar(declaracoes),
+    ):
+        with pytest.raises(TokenInvalido):
+            conferir_token(trocada, intruso)
+
+
+def test_chave_anterior_fraca_impede_de_subir() -> None:
+    nova, fraca = ec.generate_private_key(ec.SECP256R1()), rsa.generate_private_key(65537, 1024)
+    with pytest.raises(ErroAjuste, match="chave anterior: FORMIGUEIRO_JWT_CHAVE_PUBLICA: use RSA"):
+        chave_dos_ajustes(
+            Ajustes(formigueiro_jwt_chave_publica=_pem(nova), formigueiro_jwt_chave_publica_anterior=_pem(fraca))
+        )
+
+
+@pytest.mark.parametrize(
+    ("ambiente", "mensagem"),
+    [
+        ({"SEGREDO_ANTERIOR": "x" * 32}, "SEGREDO_ANTERIOR só vale com FORMIGUEIRO_JWT_SEGREDO"),
+        ({"SEGREDO": "x" * 32, "SEGREDO_ANTERIOR": "curto"}, "FORMIGUEIRO_JWT_SEGREDO_ANTERIOR: valor inválido"),
+        ({"SEGREDO": "x" * 32, "SEGREDO_ANTERIOR": "x" * 32}, "SEGREDO_ANTERIOR é a chave de"),
+        ({"SEGREDO": "x" * 32, "CHAVE_PUBLICA_ANTERIOR": "y"}, "CHAVE_PUBLICA_ANTERIOR só vale com"),
+    ],
+)
+def test_chave_anterior_sem_sentido_impede_de_subir(ambiente: dict[str, str], mensagem: str) -> None:
+    with pytest.raises(ErroAjuste, match=mensagem):
+        ler({f"FORMIGUEIRO_JWT_{nome}": valor for nome, valor in ambiente.items()})
 
 
 def test_emitir_token_vale_por_quanto_se_pede(chave: ChaveJwt) -> None:
