@@ -151,4 +151,7 @@ def test_handler_que_nao_volta_conta_como_morte_e_o_trabalhador_segue(
 
     with capture_logs() as registro:
         asyncio.run(cenario())
-    assert sum(linha["event"] == "comando do trabalhador passou do tempo" for linha in registro) == 4
+    # Se o minuto virou no meio, uma das quatro mortes foi do despacho que a agenda manda.
+    passou = {"comando do trabalhador passou do tempo", "agendamento falhou"}
+    mortes = [linha for linha in registro if linha["event"] in passou]
+    assert len(mortes) == 4
