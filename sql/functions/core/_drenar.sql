@@ -11,57 +11,53 @@ RETURNS int
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_esquema  name;
-    v_posicao  bigint;
-    v_recuo    bigint;
-    v_lidos    jsonb;
-    v_cursores jsonb;
-    v_limite   int := least(p_limite, 30);  -- mais subtransações que isso transbordariam a lista do servidor (64)
-    v_total    int := 0;
+    v           core.consumidores;
+    v_cursores  record;
+    v_limite    int := least(p_limite, 30);  -- mais subtransações que isso transbordariam a lista do servidor (64)
+    v_total     int := 0;
+    v_fim       bigint;
     v_horizonte bigint;
-    v_evento   core.event_log;
+    v_evento    core.event_log;
 BEGIN
     PERFORM core._exigir_read_committed();
     PERFORM core.exigir_limite(p_limite);
     -- Um despachante por colônia: outro espera aqui.
-    SELECT c.esquema, c.posicao, c.horizonte INTO STRICT v_esquema, v_posicao, v_horizonte
-      FROM core.consumidores AS c
-     WHERE c.colonia = p_colonia
-       FOR UPDATE;
+    SELECT * INTO STRICT v FROM core.consumidores AS c WHERE c.colonia = p_colonia FOR UPDATE;
+    IF v.reserva_pid = pg_backend_pid() THEN
+        PERFORM core._soltar_ponte(v.ordem);
+    END IF;
 
-    SELECT r.lidos, r.recuo, r.cursores INTO v_lidos, v_recuo, v_cursores
-      FROM core._ler_cursores(p_colonia, v_esquema, v_posicao) AS r;
-    v_posicao := least(v_posicao, v_recuo);
-
+    SELECT * INTO v_cursores FROM core._ler_cursores(v);
+    v_fim := v_cursores.inicio;
+    v_horizonte := v.horizonte;
     LOOP
-        IF v_posicao >= v_horizonte THEN
+        IF v_fim >= v_horizonte THEN
             v_horizonte := core._avancar_horizonte(p_colonia);
-            EXIT WHEN v_posicao >= v_horizonte;
+            EXIT WHEN v_fim >= v_horizonte;
         END IF;
 
         FOR v_evento IN
-            SELECT * FROM core._a_ler(v_cursores, v_posicao, v_horizonte, v_limite)
+            SELECT * FROM core._a_ler(v_cursores.desde, v_fim, v_horizonte, v_limite)
         LOOP
-            PERFORM core._tratar_ou_guardar(p_colonia, v_esquema, v_evento);
-            v_posicao := v_evento.sequence_number;
+            PERFORM core._tratar_ou_guardar(p_colonia, v.esquema, v_evento);
+            v_fim := v_evento.sequence_number;
             v_total := v_total + 1;
         END LOOP;
         EXIT WHEN v_total > 0;
-        v_posicao := v_horizonte;
+        v_fim := v_horizonte;
     END LOOP;
 
     UPDATE core.consumidores AS c
-       SET posicao = v_posicao,
-           reserva_vxid = NULL,
+       SET reserva_vxid = NULL,
+           reserva_pid = NULL,
            reserva_limite = NULL,
-           isolado_ate = CASE WHEN c.isolado_ate > v_posicao THEN c.isolado_ate END,
-           mortes = 0,
-           atualizado_em = clock_timestamp()
+           reserva_evento = NULL,
+           isolado_ate = CASE WHEN c.isolado_ate > v_fim THEN c.isolado_ate END,
+           mortes = 0
      WHERE c.colonia = p_colonia
-       AND (c.posicao <> v_posicao OR c.reserva_vxid IS NOT NULL);
-    -- Um recuo relido até a mesma posição também há de levar os cursores adiante.
-    IF FOUND OR v_total > 0 THEN
-        PERFORM core._levar_cursores(p_colonia, v_esquema, v_posicao, v_lidos);
+       AND c.reserva_vxid IS NOT NULL;
+    IF FOUND OR v_fim > v_cursores.inicio OR v_cursores.relendo <> v.relendo THEN
+        PERFORM core._avancar_leitura(v, v_cursores.lidos, v_cursores.relendo, v_fim);
     END IF;
     RETURN v_total;
 END

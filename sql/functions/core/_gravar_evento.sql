@@ -26,7 +26,7 @@ BEGIN
     INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,
                                 impressao)
     VALUES (p_event_id, p_tipo, p_origem, p_versao_schema, coalesce(p_correlacao_id, p_event_id),
-            coalesce(lower(p_payload ->> 'demanda_id'), p_event_id::text), p_payload,
+            coalesce(left(lower(p_payload ->> 'demanda_id'), 100), p_event_id::text), p_payload,
             date_trunc('milliseconds', core.agora()), v_impressao)
     ON CONFLICT (event_id) DO NOTHING
     RETURNING sequence_number INTO v_sequencia;

@@ -73,7 +73,7 @@ RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_marca bigint := core._marca_dagua(p_colonia, p_causa.tipo);
+    v_marca bigint := core._marca_do_tipo(p_colonia, p_causa.tipo);
 BEGIN
     INSERT INTO core.dlq (colonia, especie, event_id, sequence_number, tipo, chave, estado, proxima_tentativa,
                           sqlstate, ultimo_erro, saida)
@@ -91,7 +91,7 @@ BEGIN
                                                   'sqlstate', p_sqlstate,
                                                   'erro', p_erro));
     END IF;
-    PERFORM core._soltar_cursor(p_colonia, p_causa.tipo, v_marca);
+    PERFORM core._acertar_cursor(p_colonia, p_causa.tipo, v_marca);
 END
 $$;
 

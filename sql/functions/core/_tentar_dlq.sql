@@ -104,7 +104,7 @@ DECLARE
     v_marca bigint;
 BEGIN
     -- A tentativa que deu certo já a resolveu, mas até aqui ela segurava o cursor.
-    v_marca := least(core._marca_dagua(p_dlq.colonia, p_dlq.tipo), p_dlq.sequence_number - 1);
+    v_marca := least(core._marca_do_tipo(p_dlq.colonia, p_dlq.tipo), p_dlq.sequence_number - 1);
     UPDATE core.dlq AS d
        SET estado = p_estado,
            motivo = p_motivo,
@@ -124,7 +124,7 @@ BEGIN
                     ORDER BY e.sequence_number, e.id
                     LIMIT 1)
        AND d.estado = 'em_espera';
-    PERFORM core._soltar_cursor(p_dlq.colonia, p_dlq.tipo, v_marca);
+    PERFORM core._acertar_cursor(p_dlq.colonia, p_dlq.tipo, v_marca);
 END
 $$;
 

@@ -64,6 +64,14 @@ BEGIN
             p_sqlstate, p_erro)
     ON CONFLICT (colonia, event_id) WHERE especie = 'evento' AND estado IN ('pendente', 'em_espera') DO NOTHING;
     IF p_estado = 'pendente' THEN
+        -- Relido depois de outro de sua chave, vai na frente dele.
+        UPDATE core.dlq AS d
+           SET estado = 'em_espera',
+               proxima_tentativa = NULL
+         WHERE d.colonia = p_colonia
+           AND d.chave = p_evento.chave
+           AND d.estado = 'pendente'
+           AND d.sequence_number > p_evento.sequence_number;
         RAISE WARNING USING
             MESSAGE = format('%s foi para a DLQ da %s', p_evento.tipo, p_colonia),
             DETAIL = jsonb_build_object('colonia', p_colonia,

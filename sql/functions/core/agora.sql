@@ -27,11 +27,12 @@ $$;
 COMMENT ON FUNCTION core._hora_simulada() IS
 'A hora em que o relógio da rede está parado ou, se está solto, a do servidor.';
 
--- core.marcar_simulacao troca o corpo.
+-- core.marcar_simulacao troca o corpo. STABLE, para que o plano de quem a dissolveu caduque com a troca: o valor de uma
+-- IMMUTABLE o planejador calcula e esquece de onde veio.
 CREATE OR REPLACE FUNCTION core.simulacao()
 RETURNS boolean
 LANGUAGE sql
-IMMUTABLE
+STABLE
 PARALLEL SAFE
 AS $$SELECT false$$;
 

@@ -39,6 +39,7 @@ BEGIN
             CONTINUE WHEN v_limite = 0;
             IF v_limite < 0 THEN
                 v_total := v_total + 1;  -- outro vai na frente: espera-se por ele na volta
+                PERFORM pg_sleep(0.002);
                 CONTINUE;
             END IF;
             EXECUTE format('SELECT %I.processar_pendentes($1)', v_esquemas[i]) INTO v_feitos USING v_limite;

@@ -18,7 +18,8 @@ AS $$
             UNION ALL
             SELECT 2, 1, 'categoria', 'Campo obrigatório, com até 100 caracteres.'
              WHERE jsonb_typeof(p_categoria) IS DISTINCT FROM 'string'
-                OR length(btrim(p_categoria #>> '{}')) NOT BETWEEN 1 AND 100
+                OR p_categoria #>> '{}' !~ '[^[:space:][:cntrl:]]'
+                OR length(btrim(p_categoria #>> '{}')) > 100
             UNION ALL
             SELECT 3, l.n, 'localizacao.' || l.campo, format('Esperado um número de -%1$s a %1$s.', l.limite)
               FROM (VALUES (1, 'lat', 90), (2, 'lng', 180)) AS l (n, campo, limite)

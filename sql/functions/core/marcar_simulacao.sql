@@ -9,7 +9,7 @@ AS $$
 BEGIN
     UPDATE core.relogio AS r SET simulacao = true WHERE p_simulacao AND NOT r.simulacao;
     IF (SELECT r.simulacao FROM core.relogio AS r) <> core.simulacao() THEN
-        EXECUTE format('CREATE OR REPLACE FUNCTION core.simulacao() RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE'
+        EXECUTE format('CREATE OR REPLACE FUNCTION core.simulacao() RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE'
                        ' AS $corpo$SELECT %s$corpo$', (SELECT r.simulacao::text FROM core.relogio AS r));
     END IF;
 END

@@ -10,7 +10,8 @@ AS $$
 BEGIN
     RETURN (SELECT least(
                        (SELECT statement_timestamp()
-                         WHERE core.obter_maior_sequence() > (SELECT min(c.posicao) FROM core.consumidores AS c)),
+                         WHERE EXISTS (SELECT FROM core.consumidores AS c
+                                        WHERE c.posicao < core.obter_maior_sequence() OR c.relendo <> '{}')),
                        (SELECT min(d.proxima_tentativa) FROM core.dlq AS d WHERE d.estado = 'pendente')));
 END
 $$;

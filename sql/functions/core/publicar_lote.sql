@@ -105,7 +105,7 @@ BEGIN
             INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload,
                                         publicado_em, impressao)
             SELECT e.event_id, e.tipo, e.origem, e.versao, coalesce(e.correlacao_id, e.event_id),
-                   coalesce(lower(e.payload ->> 'demanda_id'), e.event_id::text), e.payload, v_quando,
+                   coalesce(left(lower(e.payload ->> 'demanda_id'), 100), e.event_id::text), e.payload, v_quando,
                    core.impressao(e.tipo, e.versao, e.payload)
               FROM unnest(p_tipos, p_payloads, p_origens, p_versoes, p_event_ids, p_correlacoes)
                    AS e (tipo, payload, origem, versao, event_id, correlacao_id)

@@ -148,7 +148,9 @@ BEGIN
     IF v_retencao.registro <> v_registro THEN
         v_retencao.visto := 0;
     END IF;
-    SELECT min(c.posicao) INTO v_tratado FROM core.consumidores AS c;
+    SELECT min(least(c.posicao, (SELECT min(r.desde::bigint) FROM jsonb_each_text(c.relendo) AS r (tipo, desde))))
+      INTO v_tratado
+      FROM core.consumidores AS c;
 
     WITH lote AS MATERIALIZED (
         SELECT e.*

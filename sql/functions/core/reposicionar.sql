@@ -25,28 +25,28 @@ RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_esquema name;
-    v_posicao bigint;
-    v_mexidos bigint;
+    v        core.consumidores;
+    v_atuais jsonb;
 BEGIN
-    SELECT c.esquema, c.posicao INTO STRICT v_esquema, v_posicao
-      FROM core.consumidores AS c
-     WHERE c.colonia = p_colonia
-       FOR UPDATE;
-    IF p_sequencia IS NULL OR p_sequencia NOT BETWEEN 0 AND v_posicao THEN
+    SELECT * INTO STRICT v FROM core.consumidores AS c WHERE c.colonia = p_colonia FOR UPDATE;
+    IF p_sequencia IS NULL OR p_sequencia NOT BETWEEN 0 AND v.posicao THEN
         -- Adiante da posição, os eventos que viessem até lá seriam pulados.
-        RAISE EXCEPTION 'O campo sequencia deve ser um número de 0 a %, até onde a % já leu.', v_posicao, p_colonia
+        RAISE EXCEPTION 'O campo sequencia deve ser um número de 0 a %, até onde a % já leu.', v.posicao, p_colonia
             USING ERRCODE = 'FM422';
     END IF;
-    EXECUTE format('UPDATE %I.consumer_offset AS o
-                       SET last_sequence = $2,
-                           updated_at = clock_timestamp()
-                     WHERE o.tipo_evento = $1', v_esquema)
-      USING p_tipo, p_sequencia;
-    GET DIAGNOSTICS v_mexidos = ROW_COUNT;
-    IF v_mexidos = 0 THEN
+    EXECUTE format('SELECT %I.travar_cursores()', v.esquema) INTO v_atuais;
+    IF (v_atuais ? p_tipo) IS NOT TRUE THEN
         RAISE EXCEPTION 'A % não consome o tipo %.', p_colonia, p_tipo USING ERRCODE = 'FM404';
     END IF;
+    -- O que já estava por reler de antes continua por reler.
+    IF p_sequencia < coalesce((v.relendo ->> p_tipo)::bigint, v.posicao) THEN
+        UPDATE core.consumidores AS c
+           SET relendo = c.relendo || jsonb_build_object(p_tipo, p_sequencia)
+         WHERE c.colonia = p_colonia;
+    END IF;
+    EXECUTE format('SELECT %I.mover_cursores($1)', v.esquema)
+      USING jsonb_build_object(p_tipo, least(p_sequencia, (v_atuais ->> p_tipo)::bigint));
+    PERFORM core.acordar();
 END
 $$;
 

@@ -51,11 +51,17 @@ AS $$
 BEGIN
     PERFORM core._descartar_dlq('D-6b', p_id, p_motivo);
     PERFORM d6b.marcar_descartada(d) FROM core.dlq AS d WHERE d.id = p_id;
+    PERFORM d6b.marcar_processado(e)
+       FROM core.dlq AS d
+       JOIN core.event_log AS e ON e.event_id = d.event_id
+      WHERE d.id = p_id
+        AND d.especie = 'evento';
 END
 $$;
 
 COMMENT ON FUNCTION d6b.descartar_dlq(bigint, text) IS
-'Encerra uma entrada da DLQ; ver core.dlq_descartar. Erros: FM404, FM409, FM422.';
+'Encerra uma entrada da DLQ, e o evento descartado conta como processado (regra 1); ver core.dlq_descartar.
+Erros: FM404, FM409, FM422.';
 
 CREATE OR REPLACE FUNCTION d6b.reposicionar(p_tipo text, p_sequencia bigint)
 RETURNS void
@@ -96,7 +102,23 @@ $$;
 COMMENT ON FUNCTION d6b.cursores() IS
 'Os cursores da colônia: {tipo: último número que seu tipo já passou}.';
 
-CREATE OR REPLACE FUNCTION d6b.mover_cursores(p_lidos jsonb, p_novos jsonb)
+CREATE OR REPLACE FUNCTION d6b.travar_cursores()
+RETURNS jsonb
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    RETURN (SELECT jsonb_object_agg(t.tipo_evento, t.last_sequence)
+              FROM (SELECT o.tipo_evento, o.last_sequence
+                      FROM d6b.consumer_offset AS o
+                     ORDER BY o.tipo_evento
+                       FOR UPDATE) AS t);
+END
+$$;
+
+COMMENT ON FUNCTION d6b.travar_cursores() IS
+'Trava os cursores da colônia, sempre na mesma ordem, e os devolve como d6b.cursores().';
+
+CREATE OR REPLACE FUNCTION d6b.mover_cursores(p_novos jsonb)
 RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -104,13 +126,12 @@ BEGIN
     UPDATE d6b.consumer_offset AS o
        SET last_sequence = (p_novos ->> o.tipo_evento)::bigint,
            updated_at = clock_timestamp()
-     WHERE p_novos ? o.tipo_evento
-       AND o.last_sequence = (p_lidos ->> o.tipo_evento)::bigint;
+     WHERE p_novos ? o.tipo_evento;
 END
 $$;
 
-COMMENT ON FUNCTION d6b.mover_cursores(jsonb, jsonb) IS
-'Põe em {tipo: número} de p_novos os cursores que ainda estão como em p_lidos; ver core._levar_cursores.';
+COMMENT ON FUNCTION d6b.mover_cursores(jsonb) IS
+'Põe os cursores, que quem chama travou, em p_novos: {tipo: número}.';
 
 GRANT EXECUTE ON FUNCTION d6b.processar_pendentes(int), d6b.reservar_lote(), d6b.tentar_dlq(bigint), d6b.cursores()
    TO formigueiro_app, formigueiro_dba;

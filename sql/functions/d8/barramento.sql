@@ -44,15 +44,22 @@ COMMENT ON FUNCTION d8.tentar_dlq(bigint) IS
 
 CREATE OR REPLACE FUNCTION d8.descartar_dlq(p_id bigint, p_motivo text)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT core._descartar_dlq('D-8', p_id, p_motivo)
+BEGIN
+    PERFORM core._descartar_dlq('D-8', p_id, p_motivo);
+    PERFORM d8.marcar_processado(d.event_id, d.tipo, 'descartado')
+       FROM core.dlq AS d
+      WHERE d.id = p_id
+        AND d.especie = 'evento';
+END
 $$;
 
 COMMENT ON FUNCTION d8.descartar_dlq(bigint, text) IS
-'Encerra uma entrada da DLQ; ver core.dlq_descartar. Erros: FM404, FM409, FM422.';
+'Encerra uma entrada da DLQ, e o evento descartado conta como processado (regra 1); ver core.dlq_descartar.
+Erros: FM404, FM409, FM422.';
 
 CREATE OR REPLACE FUNCTION d8.reposicionar(p_tipo text, p_sequencia bigint)
 RETURNS void
@@ -111,7 +118,23 @@ $$;
 COMMENT ON FUNCTION d8.cursores() IS
 'Os cursores da colônia: {tipo: último número que seu tipo já passou}.';
 
-CREATE OR REPLACE FUNCTION d8.mover_cursores(p_lidos jsonb, p_novos jsonb)
+CREATE OR REPLACE FUNCTION d8.travar_cursores()
+RETURNS jsonb
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    RETURN (SELECT jsonb_object_agg(t.tipo_evento, t.last_sequence)
+              FROM (SELECT o.tipo_evento, o.last_sequence
+                      FROM d8.consumer_offset AS o
+                     ORDER BY o.tipo_evento
+                       FOR UPDATE) AS t);
+END
+$$;
+
+COMMENT ON FUNCTION d8.travar_cursores() IS
+'Trava os cursores da colônia, sempre na mesma ordem, e os devolve como d8.cursores().';
+
+CREATE OR REPLACE FUNCTION d8.mover_cursores(p_novos jsonb)
 RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -119,13 +142,12 @@ BEGIN
     UPDATE d8.consumer_offset AS o
        SET last_sequence = (p_novos ->> o.tipo_evento)::bigint,
            updated_at = clock_timestamp()
-     WHERE p_novos ? o.tipo_evento
-       AND o.last_sequence = (p_lidos ->> o.tipo_evento)::bigint;
+     WHERE p_novos ? o.tipo_evento;
 END
 $$;
 
-COMMENT ON FUNCTION d8.mover_cursores(jsonb, jsonb) IS
-'Põe em {tipo: número} de p_novos os cursores que ainda estão como em p_lidos; ver core._levar_cursores.';
+COMMENT ON FUNCTION d8.mover_cursores(jsonb) IS
+'Põe os cursores, que quem chama travou, em p_novos: {tipo: número}.';
 
 GRANT EXECUTE ON FUNCTION d8.processar_pendentes(int), d8.reservar_lote(), d8.tentar_dlq(bigint), d8.cursores()
    TO formigueiro_app, formigueiro_dba;

@@ -91,6 +91,11 @@ def test_com_pg_cron_o_app_nao_cumpre_a_agenda(contada: Rede, dsn: str) -> None:
     assert vezes(contada) == 0
 
 
+def test_relogio_adiantado_de_um_processo_nao_cala_o_trabalho(contada: Rede) -> None:
+    assert contada.um("SELECT core.reservar_execucao('teste', clock_timestamp() + interval '1 year')") is None
+    assert contada.um("SELECT core.reservar_execucao('teste', clock_timestamp())") is not None
+
+
 def test_a_agenda_de_verdade_e_toda_executavel_pelo_app(rede: Rede, dsn: str) -> None:
     """Cada comando de core.agendamentos roda como formigueiro_app, tal como escrito."""
     comandos = [linha["comando"] for linha in rede.linhas("SELECT comando FROM core.agendamentos ORDER BY nome")]
