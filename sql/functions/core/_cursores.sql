@@ -191,3 +191,42 @@ GRANT EXECUTE ON FUNCTION core._ler_cursores(core.consumidores), core._marcas_da
                           core._avancar_leitura(core.consumidores, jsonb, jsonb, bigint),
                           core._semear_cursores(text, text[])
    TO d6b_dono, d8_dono;
+
+-- O resto deste arquivo é o que a versão anterior chama no meio de um despacho: fica até a próxima (N39).
+
+CREATE OR REPLACE FUNCTION core._ler_cursores(
+    p_colonia text, p_esquema name, p_posicao bigint, OUT recuo bigint, OUT cursores jsonb
+)
+LANGUAGE plpgsql
+STABLE
+AS $$
+DECLARE
+    v core.consumidores;
+BEGIN
+    SELECT * INTO STRICT v FROM core.consumidores AS c WHERE c.colonia = p_colonia AND c.esquema = p_esquema;
+    v.posicao := p_posicao;
+    SELECT l.inicio, l.desde INTO recuo, cursores FROM core._ler_cursores(v) AS l;
+END
+$$;
+
+COMMENT ON FUNCTION core._ler_cursores(text, name, bigint) IS
+'Da versão anterior: ver core._ler_cursores(core.consumidores).';
+
+CREATE OR REPLACE FUNCTION core._atualizar_cursores(p_colonia text)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v          core.consumidores;
+    v_cursores record;
+BEGIN
+    SELECT * INTO STRICT v FROM core.consumidores AS c WHERE c.colonia = p_colonia;
+    SELECT * INTO v_cursores FROM core._ler_cursores(v);
+    PERFORM core._avancar_leitura(v, v_cursores.lidos, v_cursores.relendo, v.posicao);
+END
+$$;
+
+COMMENT ON FUNCTION core._atualizar_cursores(text) IS
+'Da versão anterior: leva os cursores da colônia até a posição lida.';
+
+GRANT EXECUTE ON FUNCTION core._ler_cursores(text, name, bigint), core._atualizar_cursores(text) TO d6b_dono, d8_dono;

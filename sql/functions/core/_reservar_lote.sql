@@ -204,3 +204,43 @@ GRANT EXECUTE ON FUNCTION core._reservar_lote(text), core._contar_morte(core.con
                           core._lancar_ponte(int), core._soltar_ponte(int), core._chave_da_ponte(),
                           core._proxima_transacao()
    TO d6b_dono, d8_dono;
+
+-- O resto deste arquivo é o que a versão anterior chama no meio de um despacho: fica até a próxima (N39).
+
+CREATE OR REPLACE FUNCTION core._transacao_viva(p_vxid text)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT
+                     FROM pg_catalog.pg_locks AS t
+                    WHERE t.locktype = 'virtualxid'
+                      AND t.virtualtransaction = p_vxid
+                      AND t.pid <> pg_backend_pid());
+END
+$$;
+
+COMMENT ON FUNCTION core._transacao_viva(text) IS
+'Da versão anterior: se a transação virtual dada está em curso em outra sessão.';
+
+CREATE OR REPLACE FUNCTION core._contar_morte(p core.consumidores, p_posicao bigint, p_cursores jsonb)
+RETURNS core.consumidores
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_cursores record;
+    v          core.consumidores;
+BEGIN
+    SELECT * INTO v_cursores FROM core._ler_cursores(p);
+    PERFORM core._contar_morte(p, v_cursores.lidos, v_cursores.relendo, p_posicao, p_cursores);
+    SELECT * INTO STRICT v FROM core.consumidores AS c WHERE c.colonia = p.colonia;
+    RETURN v;
+END
+$$;
+
+COMMENT ON FUNCTION core._contar_morte(core.consumidores, bigint, jsonb) IS
+'Da versão anterior: a morte de um lote, e a linha da colônia como ficou.';
+
+GRANT EXECUTE ON FUNCTION core._transacao_viva(text), core._contar_morte(core.consumidores, bigint, jsonb)
+   TO d6b_dono, d8_dono;
