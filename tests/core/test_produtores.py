@@ -154,17 +154,20 @@ def test_quem_publica_tem_um_prazo_para_transacoes_paradas(dsn: str, papel: str,
 @pytest.mark.parametrize(
     "comando",
     [
-        "CALL d8.executar_varredura(core.agora() + interval '2 minutes')",
-        "SELECT d8.varrer_lote('2100-01-01', '-infinity', '00000000-0000-0000-0000-000000000000', '2100-01-01',"
+        "CALL d8.executar_varredura({})",
+        "SELECT d8.varrer_lote({0}, '-infinity', '00000000-0000-0000-0000-000000000000', {0},"
         " 'ffffffff-ffff-ffff-ffff-ffffffffffff', 1)",
-        "SELECT d6b.verificar_prazos_proximos(core.agora() + interval '2 minutes')",
-        "SELECT d6b.verificar_acompanhamentos_inativos('2100-01-01')",
+        "SELECT d6b.verificar_prazos_proximos({})",
+        "SELECT d6b.verificar_acompanhamentos_inativos({})",
     ],
 )
 @pytest.mark.parametrize("papel", ["formigueiro_app", "formigueiro_dba"])
-def test_ninguem_adianta_uma_varredura(dsn: str, papel: str, comando: str) -> None:
+def test_ninguem_adianta_nem_atrasa_uma_varredura(rede: Rede, dsn: str, papel: str, comando: str) -> None:
+    agora = "core.agora() {} interval '{} seconds'"
     with _entrar(dsn, papel) as conexao:
-        with pytest.raises(psycopg.Error, match="não adianta uma varredura") as recusa:
-            conexao.execute(comando)
-        assert recusa.value.sqlstate == "FM403"
-        conexao.execute(comando.replace("+ interval '2 minutes'", "").replace("2100", "2020"))
+        for sinal in "+-":
+            with pytest.raises(psycopg.Error, match="só varre à hora da rede: o campo agora") as recusa:
+                conexao.execute(comando.format(agora.format(sinal, 61)))
+            assert recusa.value.sqlstate == "FM403"
+            conexao.execute(comando.format(agora.format(sinal, 59)))
+            rede.bd.execute(comando.format(agora.format(sinal, 10_000_000)))
