@@ -50,6 +50,7 @@ def test_qualquer_lote_gera_o_mesmo(d8: Manutencao, lote: int) -> None:
         "falhas": 0,
         "atraso_medio_dias": 0.0,
         "projetos_ativos": 7,
+        "por": "postgres",
     }
 
 
