@@ -74,6 +74,29 @@ def test_o_que_nao_se_registra(bd: psycopg.Connection[Any], login: str) -> None:
     assert bd.execute("SELECT count(*) FROM core.produtores WHERE papel = %s", [login]).fetchone() == (0,)
 
 
+@pytest.mark.parametrize("dono", ["core_dono", "d6b_dono", "d8_dono", None])
+def test_quem_ja_publica_por_todas_nao_se_registra(bd: psycopg.Connection[Any], login: str, dono: str | None) -> None:
+    bd.execute(f"GRANT {dono} TO {login}" if dono else f"ALTER ROLE {login} SUPERUSER")
+    with pytest.raises(psycopg.Error, match=f"papel só do produtor, e não {login}, superusuário ou membro") as recusa:
+        bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+    assert recusa.value.sqlstate == "FM422"
+    assert bd.execute("SELECT count(*) FROM core.produtores WHERE papel = %s", [login]).fetchone() == (0,)
+
+
+def test_login_que_nao_herda_entra_e_publica_ou_e_recusado(rede: Rede, dsn: str, login: str) -> None:
+    """Do PostgreSQL 16 em diante o vínculo herda, ainda que já houvesse um que não; no 15, a recusa diz o que fazer."""
+    rede.bd.execute(f"ALTER ROLE {login} NOINHERIT; GRANT formigueiro_produtor TO {login}")
+    if rede.bd.info.server_version < 160000:
+        with pytest.raises(psycopg.Error, match=f"ALTER ROLE {login} INHERIT") as recusa:
+            rede.bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+        assert recusa.value.sqlstate == "FM422"
+        rede.bd.execute(f"ALTER ROLE {login} INHERIT")
+    rede.bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+    with _entrar(dsn, login) as produtor:
+        Rede(produtor).publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+    assert len(rede.eventos()) == 1
+
+
 def test_quem_instalou_sem_superusuario_tambem_registra(rede: Rede, dsn: str, login: str) -> None:
     """Sem direito de mudar um papel alheio (PostgreSQL 16 ou mais novo), o prazo fica para cada publicação."""
     instalador = f"instalador_{os.getpid()}"
