@@ -174,6 +174,16 @@ def test_quem_publica_tem_um_prazo_para_transacoes_paradas(dsn: str, papel: str,
         assert _prazo(conexao) == prazo
 
 
+def test_quem_so_le_tem_prazo_para_tudo(dsn: str) -> None:
+    with _entrar(dsn, "formigueiro_leitura") as conexao:
+        prazos = conexao.execute(
+            "SELECT name, setting::int / 1000, source FROM pg_settings"
+            " WHERE name IN ('statement_timeout', 'idle_session_timeout', %s) ORDER BY name",
+            [OCIOSO],
+        ).fetchall()
+    assert prazos == [(OCIOSO, 60, "user"), ("idle_session_timeout", 1800, "user"), ("statement_timeout", 60, "user")]
+
+
 @pytest.mark.parametrize(
     "comando",
     [
