@@ -5,12 +5,11 @@ from typing import Any
 import psycopg
 from msgspec import Struct
 
-from app.banco import esquemas, funcoes, migracao, parametros, pg_cron
+from app.banco import esquemas, funcoes, migracao, parametros, pg_cron, trava
 from app.banco.erros import ErroBanco
 from app.banco.insistir import ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
 
-TRAVA_MIGRAR = 8_130_924_42  # mesma chave para todos os processos que migram este banco
 VERSAO_MINIMA = 150000
 
 
@@ -34,7 +33,7 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
     with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as conexao:
         _conferir_servidor(conexao)
         conexao.execute("SET statement_timeout = 0")
-        conexao.execute("SELECT pg_advisory_lock(%s)", [TRAVA_MIGRAR])
+        trava.tomar(conexao)
         ceder_cedo(conexao)
         aplicadas = migracao.aplicar(conexao, MIGRACOES)
         conexao.execute("SET search_path = pg_catalog")

@@ -121,6 +121,15 @@ def test_o_que_se_descartou_e_o_que_se_ignorou_aparece(rede: Rede) -> None:
     ]
 
 
+def test_quem_registra_uma_ocorrencia_nao_assina_por_outro(rede: Rede, dsn: str) -> None:
+    forjado = {"demanda_id": str(DEMANDA), "conselheiro_id": str(ANA), "por": "maria_da_silva"}
+    for papel in ("formigueiro_dba", "formigueiro_app"):
+        with psycopg.connect(make_conninfo(dsn, user=papel), autocommit=True) as sessao:
+            sessao.execute("SELECT core.registrar('aviso', 'Entrada da DLQ descartada', %s)", [Jsonb(forjado)])
+    assert [item["quem"] for item in linha(rede)] == ["formigueiro_dba", "formigueiro_app"]
+    assert "maria_da_silva" not in str(linha(rede))
+
+
 def test_uma_demanda_desconhecida_nao_tem_historia(rede: Rede) -> None:
     assert linha(rede, uuid4()) == []
 

@@ -74,6 +74,29 @@ def test_o_que_nao_se_registra(bd: psycopg.Connection[Any], login: str) -> None:
     assert bd.execute("SELECT count(*) FROM core.produtores WHERE papel = %s", [login]).fetchone() == (0,)
 
 
+@pytest.mark.parametrize("dono", ["core_dono", "d6b_dono", "d8_dono", None])
+def test_quem_ja_publica_por_todas_nao_se_registra(bd: psycopg.Connection[Any], login: str, dono: str | None) -> None:
+    bd.execute(f"GRANT {dono} TO {login}" if dono else f"ALTER ROLE {login} SUPERUSER")
+    with pytest.raises(psycopg.Error, match=f"papel só do produtor, e não {login}, superusuário ou membro") as recusa:
+        bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+    assert recusa.value.sqlstate == "FM422"
+    assert bd.execute("SELECT count(*) FROM core.produtores WHERE papel = %s", [login]).fetchone() == (0,)
+
+
+def test_login_que_nao_herda_entra_e_publica_ou_e_recusado(rede: Rede, dsn: str, login: str) -> None:
+    """Do PostgreSQL 16 em diante o vínculo herda, ainda que já houvesse um que não; no 15, a recusa diz o que fazer."""
+    rede.bd.execute(f"ALTER ROLE {login} NOINHERIT; GRANT formigueiro_produtor TO {login}")
+    if rede.bd.info.server_version < 160000:
+        with pytest.raises(psycopg.Error, match=f"ALTER ROLE {login} INHERIT") as recusa:
+            rede.bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+        assert recusa.value.sqlstate == "FM422"
+        rede.bd.execute(f"ALTER ROLE {login} INHERIT")
+    rede.bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+    with _entrar(dsn, login) as produtor:
+        Rede(produtor).publicar("conselheiro.sorteado", SORTEIO, "D-6a")
+    assert len(rede.eventos()) == 1
+
+
 def test_quem_instalou_sem_superusuario_tambem_registra(rede: Rede, dsn: str, login: str) -> None:
     """Sem direito de mudar um papel alheio (PostgreSQL 16 ou mais novo), o prazo fica para cada publicação."""
     instalador = f"instalador_{os.getpid()}"
@@ -151,20 +174,33 @@ def test_quem_publica_tem_um_prazo_para_transacoes_paradas(dsn: str, papel: str,
         assert _prazo(conexao) == prazo
 
 
+def test_quem_so_le_tem_prazo_para_tudo(dsn: str) -> None:
+    with _entrar(dsn, "formigueiro_leitura") as conexao:
+        prazos = conexao.execute(
+            "SELECT name, setting::int / 1000, source FROM pg_settings"
+            " WHERE name IN ('statement_timeout', 'idle_session_timeout', %s) ORDER BY name",
+            [OCIOSO],
+        ).fetchall()
+    assert prazos == [(OCIOSO, 60, "user"), ("idle_session_timeout", 1800, "user"), ("statement_timeout", 60, "user")]
+
+
 @pytest.mark.parametrize(
     "comando",
     [
-        "CALL d8.executar_varredura(core.agora() + interval '2 minutes')",
-        "SELECT d8.varrer_lote('2100-01-01', '-infinity', '00000000-0000-0000-0000-000000000000', '2100-01-01',"
+        "CALL d8.executar_varredura({})",
+        "SELECT d8.varrer_lote({0}, '-infinity', '00000000-0000-0000-0000-000000000000', {0},"
         " 'ffffffff-ffff-ffff-ffff-ffffffffffff', 1)",
-        "SELECT d6b.verificar_prazos_proximos(core.agora() + interval '2 minutes')",
-        "SELECT d6b.verificar_acompanhamentos_inativos('2100-01-01')",
+        "SELECT d6b.verificar_prazos_proximos({})",
+        "SELECT d6b.verificar_acompanhamentos_inativos({})",
     ],
 )
 @pytest.mark.parametrize("papel", ["formigueiro_app", "formigueiro_dba"])
-def test_ninguem_adianta_uma_varredura(dsn: str, papel: str, comando: str) -> None:
+def test_ninguem_adianta_nem_atrasa_uma_varredura(rede: Rede, dsn: str, papel: str, comando: str) -> None:
+    agora = "core.agora() {} interval '{} seconds'"
     with _entrar(dsn, papel) as conexao:
-        with pytest.raises(psycopg.Error, match="não adianta uma varredura") as recusa:
-            conexao.execute(comando)
-        assert recusa.value.sqlstate == "FM403"
-        conexao.execute(comando.replace("+ interval '2 minutes'", "").replace("2100", "2020"))
+        for sinal in "+-":
+            with pytest.raises(psycopg.Error, match="só varre à hora da rede: o campo agora") as recusa:
+                conexao.execute(comando.format(agora.format(sinal, 61)))
+            assert recusa.value.sqlstate == "FM403"
+            conexao.execute(comando.format(agora.format(sinal, 59)))
+            rede.bd.execute(comando.format(agora.format(sinal, 10_000_000)))

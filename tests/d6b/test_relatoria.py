@@ -255,3 +255,23 @@ def test_t30_recusa_novo_sorteio_e_conclusao_pelo_segundo(rede: Rede) -> None:
     assert situacoes == {ANA: "reatribuido", BIA: "concluido"}
     assert rede.ocorrencias(tardia)[0]["nivel"] == "aviso"
     assert {linha["conselheiro_id"] for linha in rede.linhas("SELECT conselheiro_id FROM d6b.atualizacoes")} == {BIA}
+
+
+def test_so_a_d8_gera_demanda_de_manutencao(rede: Rede) -> None:
+    """A D-1a também produz demanda.recebida: a obra que ela inventa é uma demanda como as outras."""
+    inventada: dict[str, object] = {
+        "demanda_id": str(DEMANDA),
+        "origem": "manutenção_programada",
+        "projeto_original_id": str(uuid4()),
+    }
+    evento = rede.publicar("demanda.recebida", inventada, "D-1a", "1.1.0")
+    rede.sortear(DEMANDA, ANA)
+    rede.concluir(DEMANDA, ANA)
+    rede.despachar()
+    (ocorrencia,) = rede.ocorrencias(evento)
+    assert (ocorrencia["nivel"], ocorrencia["mensagem"]) == ("erro", "Demanda de manutenção que não vem da D-8")
+    assert (ocorrencia["demanda_id"], ocorrencia["contexto"]["origem"]) == (DEMANDA, "D-1a")
+    assert rede.processado(evento)
+    assert rede.um("SELECT count(*) FROM d6b.demandas_manutencao") == 0
+    assert "demanda.concluída" in rede.tipos(DEMANDA)
+    assert "manutenção.executada" not in rede.tipos(DEMANDA)

@@ -190,7 +190,7 @@ def test_demanda_recebida_que_nao_e_da_colonia_e_ignorada(d8: Manutencao) -> Non
         "demanda.recebida",
         {"demanda_id": str(uuid4()), "origem": "manutenção_programada", "projeto_original_id": str(uuid4())},
         "2.0.0",
-        "D-1a",
+        "D-8",
     )
     d8.despachar()
     assert d8.resultado(cidada) == d8.resultado(alheia) == "ignorado"

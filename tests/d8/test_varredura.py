@@ -50,6 +50,7 @@ def test_qualquer_lote_gera_o_mesmo(d8: Manutencao, lote: int) -> None:
         "falhas": 0,
         "atraso_medio_dias": 0.0,
         "projetos_ativos": 7,
+        "por": "postgres",
     }
 
 
@@ -210,6 +211,51 @@ def test_varredura_recusa_argumento_que_nao_serve(d8: Manutencao, argumentos: st
     with pytest.raises(psycopg.Error, match=f"O campo {campo} deve ser") as recusa:
         d8.bd.execute(f"CALL d8.executar_varredura({argumentos})")
     assert recusa.value.sqlstate == "FM422"
+
+
+@pytest.mark.parametrize("ate", ["core.agora() + interval '1 millisecond'", "'infinity'", "NULL"])
+@pytest.mark.parametrize("papel", ["formigueiro_app", "formigueiro_dba"])
+def test_nenhum_lote_alcanca_um_ciclo_que_nao_venceu(dsn: str, d8: Manutencao, papel: str, ate: str) -> None:
+    projeto = d8.monitorar()
+    antes = d8.projeto(projeto)
+    with (
+        psycopg.connect(make_conninfo(dsn, user=papel), autocommit=True) as sessao,
+        pytest.raises(psycopg.Error, match="O campo ate_ciclo não pode passar do campo agora") as recusa,
+    ):
+        sessao.execute(
+            "SELECT d8.varrer_lote(core.agora(), '-infinity', '00000000-0000-0000-0000-000000000000',"
+            f" {ate}, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 1)"
+        )
+    assert recusa.value.sqlstate == "FM422"
+    assert d8.projeto(projeto) == antes
+    assert d8.eventos() == []
+
+
+@pytest.mark.parametrize("ruim", [False, True])
+def test_uma_varredura_longa_do_app_anda_com_a_hora(dsn: str, d8: Manutencao, ruim: bool) -> None:
+    """Mais de um minuto entre dois lotes, ou entre dois projetos de um lote que falhou: cada um tem a sua hora."""
+    d8.semear(4)
+    d8.bd.execute(
+        """
+        CREATE FUNCTION d8.passar_o_tempo() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+        BEGIN
+            UPDATE core.relogio SET quando = quando + interval '2 minutes';
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER passar_o_tempo AFTER INSERT ON d8.historico_manutencoes
+            FOR EACH ROW EXECUTE FUNCTION d8.passar_o_tempo()
+        """
+    )
+    if ruim:
+        d8.bd.execute(
+            "UPDATE d8.projetos_monitorados SET ciclo_atual = 2147483647"
+            " WHERE id = (SELECT id FROM d8.projetos_monitorados ORDER BY id LIMIT 1)"
+        )
+    with psycopg.connect(make_conninfo(dsn, user="formigueiro_app"), autocommit=True) as sessao:
+        sessao.execute("CALL d8.executar_varredura(core.agora(), %s)", [4 if ruim else 1])
+    geracoes = [ciclo["data_geracao"] for ciclo in d8.ciclos()]
+    assert geracoes == [d8.agora + n * timedelta(minutes=2) for n in range(3 if ruim else 4)]
+    assert len(d8.ocorrencias("erro")) == ruim
 
 
 def test_a_hora_da_varredura_e_a_da_rede_se_nao_se_da_outra(d8: Manutencao) -> None:

@@ -68,7 +68,7 @@ BEGIN
     PERFORM core._fechar_dlq(v_dlq, 'descartada', p_motivo);
     PERFORM core.registrar('aviso', 'Entrada da DLQ descartada',
                            jsonb_build_object('colonia', p_colonia, 'event_id', v_dlq.event_id, 'dlq_id', p_id,
-                                              'motivo', p_motivo, 'por', session_user));
+                                              'motivo', p_motivo));
 END
 $$;
 

@@ -17,7 +17,11 @@ BEGIN
         'publicacoes', core._estado_da_colonia('d6b.publicacoes_em_espera()'),
         'saidas_conclusao', core._estado_da_colonia('d6b.saidas_em_espera()'),
         'filas', core.filas_de_publicacao(),
-        'trabalhador', jsonb_build_object('lider', core.ha_lider()),
+        'trabalhador', jsonb_build_object(
+                           'lider', core.ha_lider(),
+                           'intrusos', (SELECT coalesce(jsonb_agg(jsonb_build_object('pid', d.pid, 'papel', d.papel)), '[]')
+                                          FROM core._detentores_da_lideranca() AS d
+                                         WHERE NOT d.lidera)),
         'agenda', core._estado_da_agenda());
     RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado));
 END
@@ -25,8 +29,9 @@ $$;
 
 COMMENT ON FUNCTION core.estado() IS
 'Estado da rede: {agora, maior_sequence, colonias: o que core.prontidao diz de cada uma, com posicao, horizonte e
-detentores da lacuna; cursores, publicacoes, filas, saidas_conclusao, trabalhador: {lider}, agenda: [{nome, cron,
-comando, por, ultima_execucao, ultima_conclusao, atrasado}], problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
+detentores da lacuna; cursores, publicacoes, filas, saidas_conclusao, trabalhador: {lider, intrusos: [{pid, papel}] que
+seguram a trava do líder sem ser do aplicativo}, agenda: [{nome, cron, comando, por, ultima_execucao, ultima_conclusao,
+atrasado}], problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
 
 CREATE OR REPLACE FUNCTION core._estado_do_barramento()
 RETURNS jsonb
@@ -171,7 +176,11 @@ AS $$
             SELECT 7, format('o agendamento %s (%s) não acaba bem desde %s', a ->> 'nome', a ->> 'cron',
                              coalesce(a ->> 'ultima_conclusao', 'a instalação'))
               FROM jsonb_array_elements(p_estado -> 'agenda') AS a
-             WHERE (a ->> 'atrasado')::boolean) AS p (n, frase)
+             WHERE (a ->> 'atrasado')::boolean
+            UNION ALL
+            SELECT 8, format('nenhum trabalhador pode liderar: a trava do líder está com %s, que não é do aplicativo',
+                             coalesce((i ->> 'papel') || ' (pid ' || (i ->> 'pid') || ')', 'uma transação preparada'))
+              FROM jsonb_array_elements(p_estado -> 'trabalhador' -> 'intrusos') AS i) AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS

@@ -1,4 +1,4 @@
--- A hora que uma varredura recebe: um instante de verdade e, salvo para quem instalou, não adiante do presente.
+-- A hora que uma varredura recebe: um instante de verdade e, salvo para quem instalou, o presente.
 
 CREATE OR REPLACE FUNCTION core.exigir_hora(p_agora timestamptz)
 RETURNS void
@@ -11,15 +11,18 @@ BEGIN
             USING ERRCODE = 'FM422';
     END IF;
     -- Um minuto de folga: a hora pode vir do relógio de outra máquina.
-    IF p_agora > core.agora() + interval '1 minute' AND NOT core._sem_restricao() THEN
-        RAISE EXCEPTION 'O papel % não adianta uma varredura: o campo agora, %, ainda não chegou.', session_user, p_agora
+    IF p_agora NOT BETWEEN core.agora() - interval '1 minute' AND core.agora() + interval '1 minute'
+       AND NOT core._sem_restricao() THEN
+        RAISE EXCEPTION 'O papel % só varre à hora da rede: o campo agora, %, está a mais de um minuto dela, %. A outra hora, só quem instalou.',
+                        session_user, p_agora, core.agora()
             USING ERRCODE = 'FM403';
     END IF;
 END
 $$;
 
 COMMENT ON FUNCTION core.exigir_hora(timestamptz) IS
-'Levanta FM422 se a hora dada a uma varredura é nula, infinita ou fora dos anos 1 a 9999, e FM403 se ainda não chegou:
-adiantá-la publicaria o que não aconteceu. Superusuário e membros do dono do núcleo podem. Fonte: regra 8.';
+'Levanta FM422 se a hora dada a uma varredura é nula, infinita ou fora dos anos 1 a 9999, e FM403 se está a mais de um
+minuto de core.agora(): adiantá-la publicaria o que não aconteceu, e atrasá-la, menos atraso do que houve. Superusuário
+e membros do dono do núcleo podem. Fonte: regra 8.';
 
 GRANT EXECUTE ON FUNCTION core.exigir_hora(timestamptz) TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

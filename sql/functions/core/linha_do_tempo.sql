@@ -24,8 +24,8 @@ $$;
 COMMENT ON FUNCTION core.linha_do_tempo(uuid) IS
 'A história de uma demanda: eventos, mudanças de estado, prazos, publicações e o que espera na fila, DLQ com cada
 tentativa, ocorrências e redações; da D-8, o projeto e os ciclos que nasceram dela, ou o ciclo que a gerou. quem é o
-conselheiro, ou o papel que agiu; detalhe traz os ids e o payload. Vazia se nada se sabe da demanda. A hora de DLQ e
-ocorrências é a do servidor, ainda que o relógio da rede seja simulado. Fonte: projeto, seção 3.';
+conselheiro, ou o papel que agiu ou registrou; detalhe traz os ids e o payload. Vazia se nada se sabe da demanda. A
+hora de DLQ e ocorrências é a do servidor, ainda que o relógio da rede seja simulado. Fonte: projeto, seção 3.';
 
 CREATE OR REPLACE FUNCTION core._linha_do_barramento(p_demanda_id uuid)
 RETURNS TABLE (
@@ -87,7 +87,7 @@ AS $$
      WHERE d.estado IN ('resolvida', 'descartada')
     UNION ALL
     SELECT o.criado_em, e.sequence_number, 8, coalesce(o.colonia, 'núcleo'), o.nivel || ': ' || o.mensagem,
-           coalesce(o.contexto ->> 'por', o.contexto ->> 'conselheiro_id'), o.contexto
+           o.contexto ->> 'por', o.contexto
       FROM ocorrencias AS o
       LEFT JOIN core.event_log AS e ON e.event_id = o.event_id
     UNION ALL

@@ -139,28 +139,6 @@ COMMENT ON FUNCTION core.agendamento_atrasado(core.agendamentos) IS
 'Se um agendamento deixou de acabar bem por mais de duas horas marcadas e dez minutos; false se sua linha de cron não é
 das que core.intervalo_do_cron conhece.';
 
-CREATE OR REPLACE FUNCTION core.ha_lider()
-RETURNS boolean
-LANGUAGE sql
-STABLE
-SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-    -- A trava consultiva do líder (app.trabalhador.trabalhador.TRAVA_DE_LIDER).
-    SELECT EXISTS (SELECT
-                     FROM pg_catalog.pg_locks AS t
-                    WHERE t.locktype = 'advisory'
-                      AND t.classid = 0
-                      AND t.objid = 7031002
-                      AND t.objsubid = 1
-                      AND t.granted
-                      AND t.database = (SELECT d.oid FROM pg_catalog.pg_database AS d
-                                         WHERE d.datname = current_database()))
-$$;
-
-COMMENT ON FUNCTION core.ha_lider() IS
-'Se há um trabalhador na liderança. Atrás de um pool de transações não há líder, e isto é sempre falso. Fonte: regra 7.';
-
-GRANT EXECUTE ON FUNCTION core.metricas(), core._metricas_do_barramento(), core._metricas_da_agenda(), core.ha_lider(),
+GRANT EXECUTE ON FUNCTION core.metricas(), core._metricas_do_barramento(), core._metricas_da_agenda(),
                           core.agendamento_atrasado(core.agendamentos)
    TO formigueiro_app, formigueiro_dba;

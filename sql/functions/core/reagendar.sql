@@ -15,8 +15,7 @@ BEGIN
     END IF;
     UPDATE core.agendamentos AS a SET cron = p_cron WHERE a.nome = p_nome;
     PERFORM core.registrar('info', 'Agendamento mudado.',
-                           jsonb_build_object('agendamento', p_nome, 'antes', v_antes, 'cron', p_cron,
-                                              'por', session_user));
+                           jsonb_build_object('agendamento', p_nome, 'antes', v_antes, 'cron', p_cron));
     RETURN CASE
                WHEN NOT coalesce((core.parametro('agenda_no_pg_cron'))::boolean, false)
                    THEN 'vale assim que o aplicativo reler a agenda'

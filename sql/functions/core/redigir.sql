@@ -36,8 +36,7 @@ BEGIN
     END LOOP;
     IF v_contagem @? '$.* ? (@ > 0)' THEN
         PERFORM core.registrar('info', 'Dados pessoais antigos redigidos.',
-                               jsonb_build_object('antes_de', core.iso(p_antes_de), 'por', session_user,
-                                                  'redigidos', v_contagem));
+                               jsonb_build_object('antes_de', core.iso(p_antes_de), 'redigidos', v_contagem));
     END IF;
 END
 $$;

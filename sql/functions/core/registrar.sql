@@ -6,6 +6,8 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    v_contexto CONSTANT jsonb := p_contexto || jsonb_build_object('por', session_user);
 BEGIN
     IF (p_nivel IN ('info', 'aviso', 'erro')) IS NOT TRUE OR p_mensagem IS NULL
        OR jsonb_typeof(p_contexto) IS DISTINCT FROM 'object' THEN
@@ -18,18 +20,19 @@ BEGIN
             core._uuid_ou_nulo(p_contexto ->> 'event_id'),
             core._uuid_ou_nulo(p_contexto ->> 'demanda_id'),
             p_mensagem,
-            p_contexto);
+            v_contexto);
     IF p_nivel = 'info' THEN
-        RAISE LOG USING MESSAGE = p_mensagem, DETAIL = p_contexto::text;
+        RAISE LOG USING MESSAGE = p_mensagem, DETAIL = v_contexto::text;
     ELSE
-        RAISE WARNING USING MESSAGE = p_mensagem, DETAIL = p_contexto::text, HINT = p_nivel;
+        RAISE WARNING USING MESSAGE = p_mensagem, DETAIL = v_contexto::text, HINT = p_nivel;
     END IF;
 END
 $$;
 
 COMMENT ON FUNCTION core.registrar(text, text, jsonb) IS
 'Registra uma ocorrência de nível info, aviso ou erro. p_contexto é um objeto; colonia, event_id e demanda_id dele
-viram colunas. A linha do log leva o contexto em DETAIL e o nível em HINT.
+viram colunas, e por passa a ser o papel da sessão, diga o que disser. A linha do log leva o contexto em DETAIL e o
+nível em HINT.
 Erros: FM422 campo nulo ou fora disso. Fonte: regra 6.';
 
 GRANT EXECUTE ON FUNCTION core.registrar(text, text, jsonb)

@@ -7,13 +7,25 @@ RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_prazo text;
+    v_servidor CONSTANT int := current_setting('server_version_num')::int;
+    v_prazo    text;
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles AS r WHERE r.rolname = p_papel AND r.rolcanlogin) THEN
         RAISE EXCEPTION 'O papel % não existe ou não entra (LOGIN).', coalesce(p_papel, 'nulo') USING ERRCODE = 'FM404';
     END IF;
     IF p_papel IN ('formigueiro_app', 'formigueiro_dba', 'formigueiro_leitura') THEN
         RAISE EXCEPTION 'O campo papel deve ser um papel só do produtor, e não %.', p_papel USING ERRCODE = 'FM422';
+    END IF;
+    IF EXISTS (SELECT FROM unnest(ARRAY['core_dono', 'd6b_dono', 'd8_dono']) AS d (dono)
+                WHERE pg_has_role(p_papel, d.dono, 'MEMBER')) THEN
+        RAISE EXCEPTION 'O campo papel deve ser um papel só do produtor, e não %, superusuário ou membro de um dono.',
+                        p_papel
+            USING ERRCODE = 'FM422';
+    END IF;
+    IF v_servidor < 160000 AND NOT (SELECT r.rolinherit FROM pg_catalog.pg_roles AS r WHERE r.rolname = p_papel) THEN
+        RAISE EXCEPTION 'O campo papel deve ser de quem herda o que recebe, ou não entra no banco: ALTER ROLE % INHERIT.',
+                        p_papel
+            USING ERRCODE = 'FM422';
     END IF;
     IF NOT EXISTS (SELECT FROM core.esquemas AS e WHERE p_colonia = ANY (e.produtores)) THEN
         RAISE EXCEPTION 'O campo colonia não serve: nenhum tipo de evento é produzido por %.', coalesce(p_colonia, 'nulo')
@@ -24,7 +36,9 @@ BEGIN
     IF p_papel = 'formigueiro_produtor' THEN
         RETURN;
     END IF;
-    EXECUTE format('GRANT formigueiro_produtor TO %I', p_papel);
+    -- Do PostgreSQL 16 em diante, quem herda é o vínculo, e não o papel: serve também um NOINHERIT.
+    EXECUTE format('GRANT formigueiro_produtor TO %I%s', p_papel,
+                   CASE WHEN v_servidor >= 160000 THEN ' WITH INHERIT TRUE' ELSE '' END);
     -- Do papel não se herda o prazo; sem direito a pô-lo no login, core._exigir_produtor o põe em cada transação.
     SELECT split_part(c.ajuste, '=', 2) INTO v_prazo
       FROM pg_catalog.pg_db_role_setting AS s
@@ -48,7 +62,8 @@ $$;
 COMMENT ON FUNCTION core.registrar_produtor(name, text) IS
 'Deixa um papel de login publicar por uma colônia: escreve core.produtores, dá-lhe formigueiro_produtor e, se não tem
 um, o prazo das transações paradas. Repetida, nada muda. Para quem instalou, ou o superusuário. Erros: FM404 papel que
-não existe ou não entra; FM422 papel do projeto, ou colônia que não produz tipo nenhum. Fonte: regras 3 e 8.';
+não existe ou não entra; FM422 papel do projeto, superusuário, membro de um dono ou, no PostgreSQL 15,
+NOINHERIT; ou colônia que não produz tipo nenhum. Fonte: regras 3 e 8.';
 
 CREATE OR REPLACE FUNCTION core.remover_produtor(p_papel name, p_colonia text DEFAULT NULL)
 RETURNS int

@@ -15,6 +15,11 @@ BEGIN
         PERFORM d6b.marcar_processado(p_evento);
         RETURN 'ignorado';
     END IF;
+    -- Um produtor de demandas de cidadãos não inventa obras da D-8: o Registro não sabe ligar um campo a uma origem.
+    IF p_evento.origem <> 'D-8' THEN
+        RETURN d6b.descartar(p_evento, 'erro', 'Demanda de manutenção que não vem da D-8',
+                             jsonb_build_object('origem', p_evento.origem));
+    END IF;
     IF v_faltas <> '{}' THEN
         RETURN d6b.descartar(p_evento, 'erro', 'Payload incompleto', jsonb_build_object('faltam', v_faltas));
     END IF;
@@ -37,5 +42,5 @@ END
 $$;
 
 COMMENT ON FUNCTION d6b.on_demanda_recebida(core.event_log) IS
-'Handler de demanda.recebida: guarda em demandas_manutencao a de origem manutenção_programada; ignora as de cidadãos.
-Fonte: E06, D-8 5.7.';
+'Handler de demanda.recebida: guarda em demandas_manutencao a de origem manutenção_programada que a D-8 publicou;
+descarta a que outra colônia diz ser dessa origem, e ignora as de cidadãos. Fonte: E06, D-8 5.7.';

@@ -32,8 +32,7 @@ BEGIN
                                               'demanda_id', v_projeto.demanda_original_id,
                                               'projeto_id', p_projeto_id,
                                               'demanda_original_id', v_projeto.demanda_original_id,
-                                              'motivo', p_motivo,
-                                              'por', session_user));
+                                              'motivo', p_motivo));
 END
 $$;
 

@@ -3,6 +3,7 @@
 -- SECURITY INVOKER, pois confirma transações; o que se lê e escreve fica nas funções SECURITY DEFINER que ela chama.
 -- Anda por (proximo_ciclo, id) e nunca volta: um projeto que não pode ser gerado é visto uma vez por varredura. Se um
 -- lote falha, repete-o projeto a projeto, cada um com seu COMMIT: os bons saem, o ruim fica registrado.
+-- Cada transação tem a sua hora: p_agora e o que passou desde o começo.
 --
 -- Recebe   a hora da varredura e o tamanho do lote
 -- Chama    d8.varrer_lote, d8.proximos_vencidos, d8.registrar_falha, d8.relatar_varredura
@@ -14,7 +15,8 @@ AS $$
 DECLARE
     c_primeiro_id CONSTANT uuid := uuid '00000000-0000-0000-0000-000000000000';
     c_ultimo_id   CONSTANT uuid := uuid 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-    v_agora       CONSTANT timestamptz := date_trunc('milliseconds', p_agora);
+    v_inicio      CONSTANT timestamptz := core.agora();
+    v_agora       timestamptz;
     v_prazo       CONSTANT timestamptz := core._prazo_do_comando();
     v_apos_ciclo  timestamptz := timestamptz '-infinity';
     v_apos_id     uuid := c_primeiro_id;
@@ -36,6 +38,8 @@ BEGIN
 
     LOOP
         v_falhou := false;
+        -- A hora anda com a rede: core.exigir_hora não aceita a de uma varredura longa que a tivesse parada.
+        v_agora := date_trunc('milliseconds', p_agora + (core.agora() - v_inicio));
         BEGIN
             SELECT * INTO STRICT v_lote
               FROM d8.varrer_lote(v_agora, v_apos_ciclo, v_apos_id, v_agora, c_ultimo_id, p_lote);
@@ -57,6 +61,7 @@ BEGIN
                 SELECT p.proximo_ciclo, p.id
                   FROM d8.proximos_vencidos(v_agora, v_apos_ciclo, v_apos_id, p_lote) AS p
             LOOP
+                v_agora := date_trunc('milliseconds', p_agora + (core.agora() - v_inicio));
                 BEGIN
                     SELECT * INTO STRICT v_lote
                       FROM d8.varrer_lote(v_agora, v_apos_ciclo, v_apos_id, v_projeto.proximo_ciclo, v_projeto.id, 1);
@@ -87,7 +92,7 @@ COMMENT ON PROCEDURE d8.executar_varredura(timestamptz, int) IS
 'Gera a demanda de manutenção de cada projeto ativo com proximo_ciclo até p_agora, ou encerra o projeto que passou da
 vida útil; p_lote projetos por transação. Um projeto parado por vários intervalos gera uma vez só. Pode rodar em várias
 sessões ao mesmo tempo, e acaba por si antes de metade do statement_timeout; o que não pôde ser gerado fica em
-core.ocorrencias. Não pode ser chamada dentro de uma transação. Erros: FM422 hora nula ou infinita, ou lote menor que 1.
+core.ocorrencias. Não pode ser chamada dentro de uma transação. Erros: FM422 lote menor que 1; os de core.exigir_hora.
 Fonte: D-8 4.3 e 4.8, E21, E27, regra 9.';
 
 GRANT EXECUTE ON PROCEDURE d8.executar_varredura(timestamptz, int) TO formigueiro_app, formigueiro_dba;

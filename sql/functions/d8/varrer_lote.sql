@@ -48,6 +48,11 @@ DECLARE
     v_eventos   int;
 BEGIN
     PERFORM core.exigir_hora(p_agora);
+    IF (p_ate_ciclo <= p_agora) IS NOT TRUE THEN
+        RAISE EXCEPTION 'O campo ate_ciclo não pode passar do campo agora, %: é de um ciclo que ainda não venceu, %.',
+                        p_agora, coalesce(p_ate_ciclo::text, 'nulo')
+            USING ERRCODE = 'FM422';
+    END IF;
     -- Todo escritor toma primeiro esta tabela: d8.reconstruir a trava, e espera quem já entrou.
     LOCK TABLE d8.projetos_monitorados IN ROW EXCLUSIVE MODE;
 
@@ -148,7 +153,8 @@ $$;
 COMMENT ON FUNCTION d8.varrer_lote(timestamptz, timestamptz, uuid, timestamptz, uuid, int) IS
 'Gera, de uma vez, os ciclos vencidos dos projetos depois da chave (p_apos_ciclo, p_apos_id) e até (p_ate_ciclo,
 p_ate_id), no máximo p_lote, saltando os que outra sessão trava. Devolve quantos encontrou, gerou e encerrou, a soma
-dos dias de atraso e a chave do último. Erros: os de core._publicar_lote, e os de um projeto malformado.
+dos dias de atraso e a chave do último. Erros: FM422 p_ate_ciclo nulo ou depois de p_agora; os de core.exigir_hora e
+core._publicar_lote, e os de um projeto malformado.
 Fonte: D-8 4.3, E21, E27, regra 9.';
 
 CREATE OR REPLACE FUNCTION d8.proximos_vencidos(

@@ -1,5 +1,6 @@
 """Várias migrações ao mesmo tempo: os papéis são do cluster inteiro, e um banco só pode ter um migrador por vez."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -7,11 +8,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
+from structlog.testing import capture_logs
 
-from app.banco import funcoes
+from app.banco import funcoes, trava
 from app.banco.cluster import Cluster
 from app.banco.erros import ErroBanco
 from app.banco.insistir import insistir
@@ -117,3 +121,42 @@ def test_quem_segura_uma_tabela_por_muito_tempo_e_dito(dsn: str, monkeypatch: py
         with pytest.raises(ErroBanco, match="transações longas"):
             migrar(dsn)
     migrar(dsn)
+
+
+def test_desiste_e_diz_de_quem_e_a_trava_se_nao_e_de_quem_instala(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trava, "ESPERA_MS", 10)
+    monkeypatch.setattr(trava, "DESISTENCIA_S", 0.2)
+    leitura = make_conninfo(dsn, user="formigueiro_leitura")
+    with psycopg.connect(leitura, autocommit=True) as detentor, capture_logs() as linhas:
+        detentor.execute("SELECT pg_advisory_lock(%s)", [trava.TRAVA_MIGRAR])
+        quem = f"formigueiro_leitura (pid {detentor.info.backend_pid})"
+        with pytest.raises(ErroBanco, match=f"a trava de migrar está com {re.escape(quem)}"):
+            migrar(dsn)
+        detentor.execute("SELECT pg_advisory_unlock(%s)", [trava.TRAVA_MIGRAR])
+        migrar(dsn)
+    assert [linha["event"] for linha in linhas] == [f"migrar espera por quem segura a trava dele: {quem}"]
+
+
+def test_por_quem_instala_espera_o_que_for_preciso_e_diz_uma_vez(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trava, "ESPERA_MS", 10)
+    monkeypatch.setattr(trava, "DESISTENCIA_S", 0)
+    tentar, tentativas = trava._tentar, []
+
+    def contar(conexao: psycopg.Connection[Any]) -> bool:
+        tentativas.append(conexao)
+        return tentar(conexao)
+
+    monkeypatch.setattr(trava, "_tentar", contar)
+    with (
+        psycopg.connect(dsn, autocommit=True) as outra,
+        ThreadPoolExecutor() as executor,
+        capture_logs() as linhas,
+    ):
+        outra.execute("SELECT pg_advisory_lock(%s)", [trava.TRAVA_MIGRAR])
+        espera = executor.submit(migrar, dsn, simulacao=True)
+        ate(lambda: len(tentativas) > 5 or espera.done(), o_que="migrar insistir")
+        outra.execute("SELECT pg_advisory_unlock(%s)", [trava.TRAVA_MIGRAR])
+        espera.result(ESPERA_S)
+        assert [linha["event"] for linha in linhas] == [
+            f"migrar espera por quem segura a trava dele: postgres (pid {outra.info.backend_pid})"
+        ]

@@ -122,6 +122,25 @@ def test_diz_se_ha_trabalhador_na_lideranca(formigueiro: Formigueiro, rede: Rede
     assert "Trabalhador: na liderança" in formigueiro("estado")[1]
 
 
+@pytest.mark.parametrize("papel", ["formigueiro_app", "formigueiro_leitura", "formigueiro_produtor", "formigueiro_dba"])
+def test_quem_toma_a_trava_do_lider_sem_ser_do_aplicativo_e_dito(
+    formigueiro: Formigueiro, rede: Rede, dsn: str, papel: str
+) -> None:
+    with psycopg.connect(make_conninfo(dsn, user=papel), autocommit=True) as detentor:
+        detentor.execute("SELECT pg_advisory_lock(%s)", [TRAVA_DE_LIDER])
+        for quem_olha in ("formigueiro_app", "formigueiro_dba"):
+            codigo, saida, _ = formigueiro("estado", DATABASE_URL=make_conninfo(dsn, user=quem_olha))
+            if papel == "formigueiro_app":
+                assert (codigo, "Trabalhador: na liderança" in saida) == (0, True)
+            else:
+                pid = detentor.info.backend_pid
+                assert codigo == 1
+                assert f"nenhum trabalhador pode liderar: a trava do líder está com {papel} (pid {pid})" in saida
+                assert "Trabalhador: ninguém na liderança" in saida
+        lider = "SELECT valor FROM core.metricas() WHERE nome = 'formigueiro_trabalhador_lider'"
+        assert rede.um(lider) == (papel == "formigueiro_app")
+
+
 @pytest.mark.parametrize(
     ("segundos", "texto"),
     [(-5, "0 s"), (0, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "119 min"), (7200, "2 h"), (172_800, "2 d")],
