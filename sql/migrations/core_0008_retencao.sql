@@ -5,16 +5,20 @@ SET LOCAL ROLE core_dono;
 
 CREATE TABLE core.redacoes (
     sequence_number bigint      NOT NULL,
-    campos          text[]      NOT NULL CHECK (cardinality(campos) > 0),
+    campos          text[]      NOT NULL,
+    mascarados      text[]      NOT NULL DEFAULT '{}',
     antes_de        timestamptz NOT NULL,
     por             name        NOT NULL DEFAULT session_user,
     redigido_em     timestamptz NOT NULL DEFAULT clock_timestamp(),
 
-    PRIMARY KEY (sequence_number, redigido_em)
+    PRIMARY KEY (sequence_number, redigido_em),
+    CHECK (cardinality(campos || mascarados) > 0)
 );
 
 COMMENT ON TABLE core.redacoes IS
     'De que evento saíram que campos, quando, por quem e a pedido de que data; sem linha aqui, o log não muda.';
+COMMENT ON COLUMN core.redacoes.mascarados IS
+    'Os campos que ficaram, com CPF, telefone e e-mail mascarados: a D-8 se reconstrói deles (E23).';
 
 GRANT SELECT ON core.redacoes TO formigueiro_dba;
 

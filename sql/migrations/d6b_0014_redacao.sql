@@ -3,10 +3,14 @@
 
 SET LOCAL ROLE d6b_dono;
 
-ALTER TABLE d6b.acompanhamentos ADD COLUMN redigido_em timestamptz;
+ALTER TABLE d6b.acompanhamentos
+    ADD COLUMN redigido_em  timestamptz,
+    ADD COLUMN redigido_por name;
 
 COMMENT ON COLUMN d6b.acompanhamentos.redigido_em IS
-    'Quando a retenção removeu os textos do ciclo; nulo, e uma atualização dele não muda. Quem pediu está em core.redacoes.';
+    'Quando a retenção removeu os textos do ciclo; nulo, e uma atualização dele não muda.';
+COMMENT ON COLUMN d6b.acompanhamentos.redigido_por IS
+    'O papel que pediu essa retenção.';
 
 -- Os encerrados por redigir, por data: o lote seguinte da retenção, sem passar pelos que já foram.
 CREATE INDEX acompanhamentos_por_redigir_idx

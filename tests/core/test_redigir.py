@@ -16,6 +16,8 @@ DEMANDA, AUDIO, FALHA, ANA, BIA = UUID(int=1), UUID(int=2), UUID(int=3), UUID(in
 MARCA = "zxq-pessoal"  # em todo texto plantado: não pode sobrar em tabela nenhuma
 REGISTRADA, PUBLICADA = "conselheiro.atualização_registrada", "conselheiro.atualização_publicada"
 DEPOIS = "2026-06-01 00:00:00+00"
+CPFS = ("529.982.247-25", "111.444.777-35")
+PASSOS = ["core._redigir_eventos", "core._redigir_da_dlq", "core._redigir_saidas", "d6b.redigir_ciclos"]
 TABELAS = """
     SELECT c.oid::regclass::text
       FROM pg_class AS c
@@ -85,6 +87,7 @@ def test_nada_de_pessoal_sobra_do_que_se_encerrou(rede: Rede) -> None:
     )
     redigir(rede)
     assert vestigios(rede) == []
+    assert rede.um("SELECT resumo FROM d6b.demandas_publicas WHERE demanda_id = %s", DEMANDA) is None
     (publicada, *_) = rede.eventos(PUBLICADA, DEMANDA)
     assert publicada["payload"]["conteudo_suspeito"] is True
     assert publicada["payload"]["caminho"] == {"orgao": "Sanasa"}
@@ -195,6 +198,95 @@ def test_uma_saida_da_dlq_se_redige_depois_de_resolvida(rede: Rede) -> None:
     publicar_textos(rede.bd)
     redigir(rede, "3000-01-01 00:00:00+00")
     assert vestigios(rede) == []
+
+
+def test_o_que_a_d8_guarda_fica_so_mascarado_no_log_e_em_cada_copia(rede: Rede) -> None:
+    """Uma conclusão com plano, que passou pela DLQ, e a execução de uma manutenção dela, com CPF em cada texto."""
+    rede.relogio("2026-01-01 12:00:00+00")
+    cpf, outro = CPFS
+    recusar_publicacao(rede.bd, "demanda.concluída")
+    rede.sortear(DEMANDA, ANA)
+    rede.concluir(
+        DEMANDA, ANA, f"Morador CPF {cpf} confirmou.", categoria=f"c {cpf}", subcategoria=cpf, titulo=f"Obra de {cpf}",
+        localizacao={"lat": -23.5, "lng": -46.6, "endereco": f"Casa de {cpf}", "nota": cpf},
+        responsavel_tecnico=cpf, materiais_utilizados=["areia", cpf],
+        plano_manutencao={"intervalo_dias": 30, "tipo": cpf, "prazo_tolerancia_dias": 5, "vida_util_dias": 3000,
+                          "notas": [{"de": cpf}]},
+    )  # fmt: skip
+    rede.despachar()
+    aceitar_publicacao(rede.bd)
+    vencer_tentativas(rede.bd)
+    rede.despachar()
+    rede.relogio("2026-02-10 12:00:00+00")
+    rede.bd.execute("CALL d8.executar_varredura()")
+    manutencao = UUID(rede.eventos("demanda.manutenção_gerada")[0]["payload"]["demanda_id"])
+    rede.sortear(manutencao, ANA)
+    observacoes, proximo = f"Moradora Ana, CPF {outro}, reclamou", {"intervalo_dias": 60, "tipo": outro}
+    rede.concluir(manutencao, ANA, "feito", observacoes=observacoes, plano_proximo_ciclo=proximo)
+    rede.despachar()
+    rede.bd.execute("SELECT d6b.republicar_saidas_conclusao_pendentes()")
+    publicar_textos(rede.bd)
+    rede.despachar()
+    d8 = """
+        SELECT (SELECT json_agg(p)::text FROM d8.projetos_monitorados AS p)
+               || (SELECT json_agg(h)::text FROM d8.historico_manutencoes AS h)
+    """
+    antes = rede.um(d8)
+    assert rede.um("SELECT count(*) FROM core.dlq WHERE saida::text ~ %s", cpf) > 0
+
+    redigir(rede, "2999-01-01 00:00:00+00")
+    for tabela in (linha["oid"] for linha in rede.linhas(TABELAS)):
+        assert not rede.um(f"SELECT bool_or(t::text ~ '{'|'.join(CPFS)}') FROM {tabela} AS t"), tabela
+    (concluida, simples), (executada,) = rede.eventos("demanda.concluída"), rede.eventos("manutenção.executada")
+    assert concluida["payload"]["resumo_final"] == "Morador CPF [CPF removido] confirmou."
+    assert executada["payload"]["observacoes"] == "Moradora Ana, CPF [CPF removido], reclamou"
+    assert "resumo_final" not in simples["payload"]  # sem plano: a D-8 nada guarda dela
+    ciclo = rede.acompanhamento(DEMANDA)
+    assert ciclo["saidas_conclusao"][0]["payload"] == concluida["payload"]
+    mascarados = {linha["sequence_number"]: linha["mascarados"] for linha in rede.linhas("SELECT * FROM core.redacoes")}
+    assert mascarados[executada["sequence_number"]] == ["observacoes", "plano_manutencao"]
+    assert mascarados[concluida["sequence_number"]] == sorted(
+        ["categoria", "localizacao", "materiais_utilizados", "plano_manutencao", "responsavel_tecnico", "resumo_final",
+         "subcategoria", "titulo"]
+    )  # fmt: skip
+    assert any(
+        item["o_que"] == "redação de manutenção.executada: mascarados observacoes, plano_manutencao"
+        for item in rede.linhas("SELECT * FROM core.linha_do_tempo(%s)", manutencao)
+    )
+    assert rede.um(d8) == antes
+    rede.bd.execute("SELECT d8.reconstruir()")
+    assert rede.um(d8) == antes
+    assert any(o["mensagem"] == "Saídas encerradas da DLQ redigidas." for o in rede.ocorrencias())
+
+
+@pytest.mark.parametrize(
+    ("registro", "payload"),
+    [
+        ((), {"observacoes": "CPF [CPF removido]"}),
+        (("conselheiro_id",), {"observacoes": "CPF [CPF removido]"}),
+        (("observacoes",), {"observacoes": "outra coisa"}),
+        (("observacoes",), {"observacoes": "CPF [CPF removido]", "status_execucao": "parcial"}),
+        (("observacoes",), {"observacoes": None}),
+    ],
+)
+def test_a_guarda_so_deixa_passar_a_mascara_e_so_a_registrada(
+    rede: Rede, registro: tuple[str, ...], payload: dict[str, object]
+) -> None:
+    executada: dict[str, object] = {
+        "demanda_id": str(DEMANDA), "projeto_original_id": str(AUDIO), "conselheiro_id": str(ANA),
+        "data_conclusao": "2026-03-01T00:00:00Z", "status_execucao": "concluida", "observacoes": f"CPF {CPFS[0]}",
+    }  # fmt: skip
+    rede.publicar("manutenção.executada", executada, "D-6b")
+    mudar = "UPDATE core.event_log SET payload = payload || %s"
+    if registro:
+        rede.bd.execute(
+            "INSERT INTO core.redacoes (sequence_number, campos, mascarados, antes_de) VALUES (1, '{}', %s, now())",
+            [list(registro)],
+        )
+    with pytest.raises(psycopg.Error, match="só de acréscimo"):
+        rede.bd.execute(mudar, [Jsonb(payload)])
+    if registro == ("observacoes",):
+        rede.bd.execute(mudar, [Jsonb({"observacoes": "CPF [CPF removido]"})])
 
 
 def test_republicar_o_evento_redigido_devolve_o_primeiro_numero(rede: Rede) -> None:
@@ -310,6 +402,7 @@ def test_o_dba_redige_e_o_produtor_nao(rede: Rede, dsn: str) -> None:
 
 def test_quem_publica_nao_espera_a_redacao(rede: Rede, dsn: str) -> None:
     viver(rede)
+    rede.relogio(DEPOIS)
     with psycopg.connect(dsn) as redatora:
         redatora.execute("SELECT core._redigir_eventos(%s, 500)", [DEPOIS])
         rede.bd.execute("SET lock_timeout = '5s'")
@@ -323,6 +416,74 @@ def test_recusa_o_que_nao_e_data_nem_lote(rede: Rede, antes_de: str | None, lote
     with pytest.raises(psycopg.Error) as recusa:
         rede.bd.execute("CALL core.redigir(%s, %s)", [antes_de, lote])
     assert recusa.value.sqlstate == "FM422"
+
+
+@pytest.mark.parametrize("passo", PASSOS)
+def test_cada_passo_se_guarda_sozinho(rede: Rede, dsn: str, passo: str) -> None:
+    viver(rede)
+    rede.relogio(DEPOIS)
+    antes = retrato(rede)
+    recusas = []
+    for papel, antes_de, lote in [
+        ("formigueiro_dba", None, 1),
+        ("formigueiro_dba", "infinity", 100),
+        ("formigueiro_dba", "2026-06-01 00:00:01+00", 1),
+        ("formigueiro_dba", DEPOIS, 0),
+        ("formigueiro_dba", DEPOIS, None),
+        ("formigueiro_app", DEPOIS, 1),
+    ]:
+        with (
+            psycopg.connect(make_conninfo(dsn, user=papel), autocommit=True) as sessao,
+            pytest.raises(psycopg.Error) as recusa,
+        ):
+            sessao.execute(f"SELECT {passo}(%s, %s)", [antes_de, lote])
+        recusas.append(recusa.value.sqlstate)
+    assert recusas == ["FM422"] * 5 + ["FM403"]
+    assert retrato(rede) == antes
+
+
+def test_o_ciclo_redigido_diz_por_quem(rede: Rede, dsn: str) -> None:
+    viver(rede)
+    rede.relogio(DEPOIS)
+    with psycopg.connect(make_conninfo(dsn, user="formigueiro_dba"), autocommit=True) as dba:
+        dba.execute("SELECT d6b.redigir_ciclos(%s, 100)", [DEPOIS])
+    assert rede.acompanhamento(DEMANDA)["redigido_por"] == "formigueiro_dba"
+    historia = rede.linhas("SELECT * FROM core.linha_do_tempo(%s)", DEMANDA)
+    assert ("textos do ciclo removidos pela retenção", "formigueiro_dba") in [(i["o_que"], i["quem"]) for i in historia]
+
+
+def test_uma_transcricao_que_nao_vem_segura_o_ciclo_so_pelo_prazo_do_fecho(rede: Rede) -> None:
+    rede.relogio("2026-03-01 12:00:00+00")
+    rede.sortear(AUDIO, ANA)
+    perdida = rede.atualizar(AUDIO, ANA, texto="", audio_object_key=f"audios/{MARCA}.ogg")
+    rede.concluir(AUDIO, ANA, MARCA)
+    rede.despachar()
+    publicar_textos(rede.bd)
+    rede.despachar()
+    redigir(rede, "2026-03-03 11:59:59+00")  # um segundo antes das 48 horas
+    assert rede.acompanhamento(AUDIO)["redigido_em"] is None
+    redigir(rede, "2026-03-03 12:00:00+00")
+    assert vestigios(rede) == []
+    # Se ainda assim chega, o texto não entra no que já foi redigido.
+    tardia: dict[str, object] = {"atualizacao_event_id": str(perdida), "sucesso": True, "texto_transcrito": MARCA}
+    rede.publicar("conselheiro.atualização_transcrita", tardia, "D-1b")
+    rede.despachar()
+    assert vestigios(rede) == ["core.event_log"]
+    assert rede.ocorrencias()[-1]["mensagem"] == "A atualização não aguarda transcrição"
+
+
+@pytest.mark.parametrize("valor", ['"abc"', "-1", "0", "99999999", "1.5", "true", "[60]"])
+def test_um_prazo_de_guarda_que_nao_serve_e_recusado_pelo_nome(rede: Rede, dsn: str, valor: str) -> None:
+    viver(rede)
+    rede.relogio(DEPOIS)
+    antes = retrato(rede)
+    with psycopg.connect(make_conninfo(dsn, user="formigueiro_app"), autocommit=True) as app:
+        rede.bd.execute("UPDATE core.parametros SET valor = %s WHERE nome = 'dias_guarda_dados_pessoais'", [valor])
+        for comando in ("CALL core.reter()", f"CALL core.redigir('{DEPOIS}')"):
+            with pytest.raises(psycopg.Error, match="parâmetro dias_guarda_dados_pessoais") as recusa:
+                app.execute(comando)
+            assert recusa.value.sqlstate == "FM422"
+    assert retrato(rede) | {"core.parametros": ""} == antes | {"core.parametros": ""}
 
 
 def test_ocorrencias_e_tentativas_velhas_saem_por_limpar(rede: Rede) -> None:

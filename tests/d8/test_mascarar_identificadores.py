@@ -7,6 +7,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "sanitizador_ajuste.jsonl"
 _PII = re.compile(r"\[\[(\w+)\|(.*?)\]\]")
@@ -52,6 +54,27 @@ def test_poupa_o_que_se_parece(bd: psycopg.Connection[Any], texto: str) -> None:
 
 def test_nulo_continua_nulo(bd: psycopg.Connection[Any]) -> None:
     assert mascarar(bd, None) is None
+
+
+PEDACOS = st.sampled_from(
+    ["529.982.247-25", "52998224725", "cpf", "CPF nº ", "(11) 98765-4321", "+55 11 98765-4321", "3555-0199",
+     "1135550199", "98765 4321", "tel", "contato: ", "a@b.c", "rita arroba b ponto c", "@", "arroba", "(11) 6234-5678",
+     "[telefone removido]", "[CPF removido]", "[e-mail removido]", " ", "\n", ".", "-", "/", "(", "]", "x", "2"]
+)  # fmt: skip
+
+
+@given(pedacos=st.lists(st.one_of(PEDACOS, st.characters(exclude_characters="\0", codec="utf-8")), max_size=12))
+@settings(deadline=None, max_examples=600, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_mascarar_de_novo_nao_muda_nada(bd: psycopg.Connection[Any], pedacos: list[str]) -> None:
+    uma_vez = mascarar(bd, "".join(pedacos))
+    assert mascarar(bd, uma_vez) == uma_vez
+
+
+@pytest.mark.parametrize("texto", ["3555-0199 98765432 98765432", "3555-0199(11) 6234-5678"])
+def test_mascarar_de_novo_nao_muda_nem_o_que_uma_troca_descobre(bd: psycopg.Connection[Any], texto: str) -> None:
+    uma_vez = mascarar(bd, texto)
+    assert uma_vez != texto
+    assert mascarar(bd, uma_vez) == uma_vez
 
 
 def test_corpus_apanha_a_maior_parte_perde_quase_nada_e_repetir_nao_muda(bd: psycopg.Connection[Any]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.apoio.espera import ate
-from tests.d8.apoio import PLANO, Manutencao
+from tests.d8.apoio import LOCALIZACAO, PLANO, Manutencao
 
 # Sem a fase de redução: uma história é uma semente, e semente menor não é história mais simples.
 HISTORIAS = settings(
@@ -22,6 +22,7 @@ HISTORIAS = settings(
 )
 
 
+CPF = "529.982.247-25"
 NA_FILA = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
@@ -52,8 +53,19 @@ def viver(d8: Manutencao, sorte: Random, projetos: int, passos: int) -> None:
             }
             if sorte.random() < 0.1:
                 plano["intervalo_dias"] = 0
-            titulo = sorte.choice([None, "Obra na R. A, CPF 529.982.247-25"])
-            demandas.append(d8.concluir(plano_manutencao=plano, titulo=titulo))
+            plano |= sorte.choice([{}, {"tipo": "rever com 3555-0199", "nota": [f"CPF {CPF}"]}])
+            textos = [None, f"Obra na R. A, CPF {CPF}", "(11) 98765-4321(11) 98765-4321 3555-0199 98765432"]
+            demandas.append(
+                d8.concluir(
+                    plano_manutencao=plano,
+                    titulo=sorte.choice(textos),
+                    resumo_final=sorte.choice(textos[1:]),
+                    subcategoria=sorte.choice(textos),
+                    responsavel_tecnico=sorte.choice(textos),
+                    materiais_utilizados=[texto for texto in textos if texto],
+                    localizacao=LOCALIZACAO | {"endereco": sorte.choice(textos), "ponto": CPF},
+                )
+            )
         if demandas and sorte.random() < 0.3:
             d8.concluir(sorte.choice(demandas))
         if sorte.random() < 0.8:
@@ -67,8 +79,8 @@ def viver(d8: Manutencao, sorte: Random, projetos: int, passos: int) -> None:
                 ciclo["demanda_manutencao_id"],
                 ciclo["projeto_id"],
                 status_execucao=sorte.choice(["concluida", "parcial", "nao_executada", None]),
-                observacoes=sorte.choice([None, "Tudo certo", "Falar com (11) 98765-4321"]),
-                plano_manutencao=sorte.choice([None, {"intervalo_dias": 13}, {"intervalo_dias": -1}]),
+                observacoes=sorte.choice([None, "Tudo certo", f"Falar com (11) 98765-4321, CPF {CPF}"]),
+                plano_manutencao=sorte.choice([None, {"intervalo_dias": 13, "tipo": CPF}, {"intervalo_dias": -1}]),
             )
         if sorte.random() < 0.2 and (ativos := d8.projetos()):
             d8.bd.execute("SELECT d8.encerrar_monitoramento(%s, 'projeto_removido')", [sorte.choice(ativos)["id"]])
@@ -99,6 +111,7 @@ def test_historia_redigida_se_reconstroi_igual(d8: Manutencao, semente: int) -> 
     d8.despachar()
     assert d8.um("SELECT count(*) FROM core.event_log AS e JOIN core.redacoes AS r USING (sequence_number)") > 0
     assert d8.um("SELECT count(*) FROM core.event_log WHERE tipo = 'demanda.recebida' AND payload ? 'texto_bruto'") == 0
+    assert d8.um(f"SELECT count(*) FROM core.event_log WHERE payload::text ~ '{CPF}'") == 0
     conferir(d8)
     assert estado(d8) == antes
 

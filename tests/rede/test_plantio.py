@@ -134,6 +134,9 @@ def test_formigueiro_leitura_le_o_publico_e_nele_nada_plantado_nem_quem_fez(plan
         assert linhas != "[]", visao
         assert vazou(linhas) == [], visao
         assert str(ANA) not in linhas, visao
+    # Das obras, nenhum texto de quem as concluiu: nomes, documentos e placas a máscara não conhece.
+    assert "moradora" in str(plantada.um("SELECT dossie_original FROM d8.projetos_monitorados"))
+    assert "moradora" not in lido["d8.projetos_publicos"] + lido["d8.ciclos_publicos"]
     assert CONTEUDOS["protocolo_aberto"]["protocolo_numero"] in lido["d6b.demandas_publicas"]  # type: ignore[operator]
 
 

@@ -1,6 +1,7 @@
 -- O log é só de acréscimo: nada muda nem sai dele, nem por quem tem direito de escrita na tabela.
 --
--- A única mudança que passa é a da retenção: perder campos que o Registro diz pessoais, e que core.redacoes registra.
+-- A única mudança que passa é a da retenção: o payload que core._redigir_payload dá, nem mais nem menos, e só se
+-- core.redacoes registra o que ele perdeu.
 
 CREATE OR REPLACE FUNCTION core.guarda_event_log()
 RETURNS trigger
@@ -29,19 +30,14 @@ CREATE OR REPLACE FUNCTION core.guarda_redacao()
 RETURNS trigger
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    v_campos text[];
 BEGIN
-    SELECT array_agg(c.campo)
-      INTO v_campos
-      FROM core.redacoes AS r
-     CROSS JOIN LATERAL unnest(r.campos) AS c (campo)
-     WHERE r.sequence_number = OLD.sequence_number
-       AND c.campo IN (SELECT unnest(e.campos_pessoais)
-                         FROM core.esquemas AS e
-                        WHERE e.tipo = OLD.tipo
-                          AND e.versao = OLD.versao_schema);
-    IF NEW.payload = OLD.payload - v_campos AND to_jsonb(NEW) - 'payload' = to_jsonb(OLD) - 'payload' THEN
+    IF NEW.payload = core._redigir_payload(OLD.tipo, OLD.versao_schema, OLD.payload)
+       AND to_jsonb(NEW) - 'payload' = to_jsonb(OLD) - 'payload'
+       AND EXISTS (SELECT
+                     FROM core.redacoes AS r
+                    WHERE r.sequence_number = OLD.sequence_number
+                      AND r.campos = coalesce(core._campos_a_redigir(OLD.tipo, OLD.versao_schema, OLD.payload), '{}')
+                      AND r.mascarados = coalesce(core._campos_a_mascarar(OLD.tipo, OLD.payload), '{}')) THEN
         RETURN NEW;
     END IF;
     RAISE EXCEPTION '%.% é só de acréscimo: % recusado.', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_OP
@@ -50,8 +46,8 @@ END
 $$;
 
 COMMENT ON FUNCTION core.guarda_redacao() IS
-'Gatilho: recusa, com FM409, qualquer UPDATE de um evento que não seja perder os campos pessoais (x-campos-pessoais do
-Registro) que core.redacoes registra para ele.';
+'Gatilho: recusa, com FM409, qualquer UPDATE de um evento que não seja a redação dele (core._redigir_payload), registrada
+em core.redacoes com os mesmos campos.';
 
 CREATE OR REPLACE TRIGGER event_log_so_redacao
     BEFORE UPDATE ON core.event_log

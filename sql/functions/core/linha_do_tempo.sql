@@ -91,10 +91,13 @@ AS $$
       FROM ocorrencias AS o
       LEFT JOIN core.event_log AS e ON e.event_id = o.event_id
     UNION ALL
-    SELECT r.redigido_em, r.sequence_number, 9, 'núcleo', 'redação de ' || e.tipo || ': ' || array_to_string(r.campos, ', '),
+    SELECT r.redigido_em, r.sequence_number, 9, 'núcleo',
+           'redação de ' || e.tipo || ': '
+           || concat_ws('; ', nullif(array_to_string(r.campos, ', '), ''),
+                              'mascarados ' || nullif(array_to_string(r.mascarados, ', '), '')),
            r.por::text,
            jsonb_build_object('sequence_number', r.sequence_number, 'event_id', e.event_id, 'campos', r.campos,
-                              'antes_de', r.antes_de)
+                              'mascarados', r.mascarados, 'antes_de', r.antes_de)
       FROM eventos AS e
       JOIN core.redacoes AS r ON r.sequence_number = e.sequence_number
 $$;

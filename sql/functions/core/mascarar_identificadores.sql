@@ -2,7 +2,11 @@
 -- que publica; aqui se apanha o que chegou sem passar por ela.
 --
 -- Mascara o que tem forma de CPF, telefone ou e-mail, e poupa o que se parece com eles: protocolos, processos, CEP,
--- anos ("2027-2028"). Um número sem pontuação só cai se o rótulo ao lado disser o que é.
+-- anos ("2027-2028"). Um número sem pontuação só cai se o rótulo ao lado disser o que é; a própria marca não é rótulo.
+--
+-- Repete-se até não haver o que trocar: uma troca muda os vizinhos do que fica, e mascarar o mascarado não pode mudar
+-- nada, pois é da cópia mascarada que a D-8 se reconstrói depois da retenção (E23). Cada passada tira algarismos ou
+-- arrobas, e por isso acaba.
 
 CREATE OR REPLACE FUNCTION core.mascarar_identificadores(p_texto text)
 RETURNS text
@@ -23,24 +27,26 @@ DECLARE
                                      '(?:9[ .-]?)?[0-9]{4}[ .-]?[0-9]{4}' || c_depois;
     c_fone_sem_ddd  CONSTANT text := c_antes || '(?:9[ ]?[0-9]{4}-[0-9]{4}|(?!(?:19|20)[0-9]{2}-(?:19|20)[0-9]{2})'
                                      '[2-5][0-9]{3}-[0-9]{4})' || c_depois;
-    c_fone_rotulado CONSTANT text := '(\m(?:tel|telefone|fone|cel|celular|whats|whatsapp|zap|contato)\M'
+    c_fone_rotulado CONSTANT text := '(?<!\[)(\m(?:tel|telefone|fone|cel|celular|whats|whatsapp|zap|contato)\M'
                                      '[^[:digit:]]{0,12})[+]?(?:[0-9]{8,11}|55[0-9]{10,11}|[0-9]{4,5} [0-9]{4})'
                                      || c_depois;
+    v_texto         text := p_texto;
+    v_antes         text;
 BEGIN
     IF p_texto !~* '[0-9]{2}|@|arroba' THEN
         RETURN p_texto;  -- o caso comum
     END IF;
-    RETURN regexp_replace(
-               regexp_replace(
-                   regexp_replace(
-                       regexp_replace(
-                           regexp_replace(
-                               regexp_replace(p_texto, c_email, '[e-mail removido]', 'gi'),
-                               c_cpf_rotulado, '\1[CPF removido]', 'gi'),
-                           c_cpf, '[CPF removido]', 'g'),
-                       c_telefone, '[telefone removido]', 'g'),
-                   c_fone_rotulado, '\1[telefone removido]', 'gi'),
-               c_fone_sem_ddd, '[telefone removido]', 'g');
+    LOOP
+        v_antes := v_texto;
+        v_texto := regexp_replace(v_texto, c_email, '[e-mail removido]', 'gi');
+        v_texto := regexp_replace(v_texto, c_cpf_rotulado, '\1[CPF removido]', 'gi');
+        v_texto := regexp_replace(v_texto, c_cpf, '[CPF removido]', 'g');
+        v_texto := regexp_replace(v_texto, c_telefone, '[telefone removido]', 'g');
+        v_texto := regexp_replace(v_texto, c_fone_rotulado, '\1[telefone removido]', 'gi');
+        v_texto := regexp_replace(v_texto, c_fone_sem_ddd, '[telefone removido]', 'g');
+        EXIT WHEN v_texto IS NOT DISTINCT FROM v_antes;
+    END LOOP;
+    RETURN v_texto;
 END
 $$;
 
@@ -48,4 +54,26 @@ COMMENT ON FUNCTION core.mascarar_identificadores(text) IS
 'O texto com CPF, telefone e e-mail trocados por "[CPF removido]", "[telefone removido]" e "[e-mail removido]";
 aplicar outra vez não muda nada. NULL dá NULL. Fonte: E29.';
 
+CREATE OR REPLACE FUNCTION core._mascarar(p_valor jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN CASE jsonb_typeof(p_valor)
+        WHEN 'string' THEN to_jsonb(core.mascarar_identificadores(p_valor #>> '{}'))
+        WHEN 'array' THEN (SELECT coalesce(jsonb_agg(core._mascarar(e.valor) ORDER BY e.n), '[]')
+                             FROM jsonb_array_elements(p_valor) WITH ORDINALITY AS e (valor, n))
+        WHEN 'object' THEN (SELECT coalesce(jsonb_object_agg(o.campo, core._mascarar(o.valor)), '{}')
+                              FROM jsonb_each(p_valor) AS o (campo, valor))
+        ELSE p_valor
+    END;
+END
+$$;
+
+COMMENT ON FUNCTION core._mascarar(jsonb) IS
+'O valor com cada texto dele, em qualquer fundura, passado por core.mascarar_identificadores. Fonte: E29.';
+
+GRANT EXECUTE ON FUNCTION core._mascarar(jsonb) TO d6b_dono, d8_dono;
 GRANT EXECUTE ON FUNCTION core.mascarar_identificadores(text) TO d6b_dono, d8_dono, formigueiro_dba;

@@ -95,7 +95,7 @@ AS $$
           FROM d6b.demandas_manutencao AS m
          WHERE m.demanda_id = p_demanda_id
         UNION ALL
-        SELECT a.redigido_em, NULL, 9, 'textos do ciclo removidos pela retenção', NULL,
+        SELECT a.redigido_em, NULL, 9, 'textos do ciclo removidos pela retenção', a.redigido_por::text,
                jsonb_build_object('acompanhamento_id', a.id)
           FROM ciclos AS a
          WHERE a.redigido_em IS NOT NULL

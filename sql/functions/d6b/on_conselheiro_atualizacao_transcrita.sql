@@ -28,7 +28,10 @@ BEGIN
     IF v_atualizacao.id IS NULL THEN
         RETURN d6b.descartar(p_evento, 'aviso', 'Transcrição sem atualização correspondente');
     END IF;
-    IF v_atualizacao.conteudo_estruturado ->> 'transcricao_status' IS DISTINCT FROM 'aguardando' THEN
+    IF v_atualizacao.conteudo_estruturado ->> 'transcricao_status' IS DISTINCT FROM 'aguardando'
+       OR EXISTS (SELECT FROM d6b.acompanhamentos AS a
+                   WHERE a.id = v_atualizacao.acompanhamento_id
+                     AND a.redigido_em IS NOT NULL) THEN
         RETURN d6b.descartar(p_evento, 'aviso', 'A atualização não aguarda transcrição',
                              jsonb_build_object('atualizacao_id', v_atualizacao.id,
                                                 'demanda_id', v_atualizacao.demanda_id,
@@ -50,7 +53,7 @@ $$;
 COMMENT ON FUNCTION d6b.on_conselheiro_atualizacao_transcrita(core.event_log) IS
 'Handler de conselheiro.atualização_transcrita: com sucesso, preenche o texto e o põe na fila de publicação; sem, marca
 a falha e nada publica. A de uma conclusão preenche texto_resumo_final e solta o resumo de fecho (E15). Descarta, com
-ocorrência: sem linha, linha que não aguarda, payload incompleto. Fonte: D-6b 3.2.1 e 3.9.1, E18.';
+ocorrência: sem linha, linha que não aguarda ou de ciclo que a retenção já redigiu, payload incompleto. Fonte: D-6b 3.2.1 e 3.9.1, E18.';
 
 CREATE OR REPLACE FUNCTION d6b.aplicar_transcricao(p_atualizacao d6b.atualizacoes, p_payload jsonb, p_sucesso boolean)
 RETURNS d6b.atualizacoes

@@ -1,7 +1,7 @@
 -- As cópias dos textos que a D-6b guarda: saem, com os do log, quando o ciclo já acabou e não deve nada a ninguém.
 --
--- Um acompanhamento ativo, com texto na fila, saída por publicar ou transcrição por chegar fica como está. Das
--- atualizações saem os textos, a sugestão e o conteúdo, salvo o que diz o que ela foi; as do sistema são frases fixas.
+-- Um acompanhamento ativo, com texto na fila, saída por publicar ou transcrição por chegar fica como está; a transcrição
+-- que não chegou no prazo do fecho (E15) não o segura mais, e se um dia chegar é descartada. Das atualizações saem os textos, a sugestão e o conteúdo, salvo o que diz o que ela foi; as do sistema são frases fixas.
 
 CREATE OR REPLACE FUNCTION d6b.redigir_ciclos(p_antes_de timestamptz, p_lote int)
 RETURNS int
@@ -10,9 +10,11 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_alvos uuid[];
+    v_espera CONSTANT timestamptz := core.agora()
+                                     - make_interval(hours => (core.parametro('horas_espera_transcricao_fecho'))::int);
+    v_alvos  uuid[];
 BEGIN
-    PERFORM core._exigir_retencao(p_antes_de);
+    PERFORM core._exigir_retencao(p_antes_de, p_lote);
     SELECT array_agg(l.id)
       INTO v_alvos
       FROM (SELECT a.id
@@ -24,7 +26,8 @@ BEGIN
                AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS p WHERE p.acompanhamento_id = a.id)
                AND NOT EXISTS (SELECT FROM d6b.atualizacoes AS u
                                 WHERE u.acompanhamento_id = a.id
-                                  AND u.conteudo_estruturado ->> 'transcricao_status' = 'aguardando')
+                                  AND u.conteudo_estruturado ->> 'transcricao_status' = 'aguardando'
+                                  AND u.criado_em > v_espera)
              ORDER BY coalesce(a.data_conclusao, a.atualizado_em), a.id
              LIMIT p_lote
                FOR UPDATE SKIP LOCKED) AS l;
@@ -34,6 +37,7 @@ BEGIN
 
     UPDATE d6b.acompanhamentos AS a
        SET redigido_em = clock_timestamp(),
+           redigido_por = session_user,
            texto_resumo_final = NULL,
            texto_resumo_ciclo = NULL,
            saidas_conclusao = (SELECT jsonb_agg(jsonb_set(s.saida, '{payload}',
@@ -58,7 +62,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.redigir_ciclos(timestamptz, int) IS
 'Remove os textos de até p_lote acompanhamentos encerrados antes de p_antes_de e sem nada por fazer, e os marca com
-redigido_em; devolve quantos, ou NULL se nenhum. Ver core.redigir. Erros: FM403.';
+redigido_em e redigido_por; devolve quantos, ou NULL se nenhum. Ver core.redigir. Erros: FM422, FM403. Fonte: E15.';
 
 CREATE OR REPLACE FUNCTION d6b.conteudo_redigido(p_conteudo jsonb)
 RETURNS jsonb

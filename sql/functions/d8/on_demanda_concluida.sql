@@ -104,11 +104,11 @@ RETURNS jsonb
 LANGUAGE sql
 STABLE
 AS $$
-    SELECT (p_plano - 'tipo') || jsonb_strip_nulls(jsonb_build_object('tipo', d8.uma_linha(p_plano -> 'tipo', 100)))
+    SELECT core._mascarar(p_plano - 'tipo') || jsonb_strip_nulls(jsonb_build_object('tipo', d8.uma_linha(p_plano -> 'tipo', 100)))
 $$;
 
 COMMENT ON FUNCTION d8.plano_limpo(jsonb) IS
-'O plano como veio, salvo o tipo, que vai ao texto público: numa linha, mascarado, ou fora se não é texto.';
+'O plano mascarado; o tipo, que vai ao texto público, também numa linha, ou fora se não é texto. Fonte: E29.';
 
 CREATE OR REPLACE FUNCTION d8.profundidade_maxima()
 RETURNS int

@@ -20,6 +20,6 @@ SELECT a.demanda_id,
 
 COMMENT ON VIEW d6b.demandas_publicas IS
 'Uma linha por demanda: o ciclo mais novo, sem o conselheiro, e o resumo que demanda.resumo_ciclo_atualizado publicou
-por último. Fonte: D-6b 3.7.1.';
+por último, nulo depois que a retenção o removeu. Fonte: D-6b 3.7.1.';
 
 GRANT SELECT ON d6b.demandas_publicas TO formigueiro_dba, formigueiro_leitura;
