@@ -60,25 +60,16 @@ AS $$
     UNION ALL
     SELECT 'formigueiro_dlq_entradas',
            jsonb_build_object('colonia', c.colonia, 'especie', e.especie, 'estado', s.estado),
-           -- Cada estado tem um índice parcial, e o que se escreve aqui há de casar com ele.
-           CASE
-               WHEN s.estado IN ('pendente', 'em_espera')
-               THEN (SELECT count(*)
-                       FROM core.dlq AS d
-                      WHERE d.estado IN ('pendente', 'em_espera')
-                        AND d.colonia = c.colonia
-                        AND d.especie = e.especie
-                        AND d.estado = s.estado)
-               ELSE (SELECT count(*)
-                       FROM core.dlq AS d
-                      WHERE d.estado IN ('resolvida', 'descartada')
-                        AND d.colonia = c.colonia
-                        AND d.especie = e.especie
-                        AND d.estado = s.estado)
-           END::float8
+           -- O que está em aberto tem um índice parcial, e o IN há de casar com ele. O encerrado só cresce: não se conta.
+           (SELECT count(*)
+              FROM core.dlq AS d
+             WHERE d.estado IN ('pendente', 'em_espera')
+               AND d.colonia = c.colonia
+               AND d.especie = e.especie
+               AND d.estado = s.estado)::float8
       FROM colonias AS c
      CROSS JOIN (VALUES ('evento'), ('saida')) AS e (especie)
-     CROSS JOIN (VALUES ('pendente'), ('em_espera'), ('resolvida'), ('descartada')) AS s (estado)
+     CROSS JOIN (VALUES ('pendente'), ('em_espera')) AS s (estado)
     UNION ALL
     SELECT 'formigueiro_dlq_idade_segundos', jsonb_build_object('colonia', c.colonia),
            coalesce((SELECT extract(epoch FROM clock_timestamp() - min(d.criado_em))
