@@ -119,16 +119,18 @@ CREATE OR REPLACE FUNCTION core.agendamento_atrasado(p_agendamento core.agendame
 RETURNS boolean
 LANGUAGE sql
 STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
     -- Duas horas marcadas perdidas, mais folga: uma só pode ser um reinício. O que nunca acabou tem um dia para começar.
-    SELECT coalesce(clock_timestamp()
-                    - coalesce(p_agendamento.ultima_conclusao, p_agendamento.criado_em + interval '1 day')
-                    > 2 * core.intervalo_do_cron(p_agendamento.cron) + interval '10 minutes', false)
+    SELECT count(*) = 2
+      FROM core.horas_marcadas(p_agendamento.cron,
+                               coalesce(p_agendamento.ultima_conclusao, p_agendamento.criado_em + interval '1 day'),
+                               clock_timestamp() - interval '10 minutes', 2)
 $$;
 
 COMMENT ON FUNCTION core.agendamento_atrasado(core.agendamentos) IS
-'Se um agendamento deixou de acabar bem por mais de duas horas marcadas e dez minutos; false se sua linha de cron não é
-das que core.intervalo_do_cron conhece.';
+'Se um agendamento não acabou bem desde antes de duas horas marcadas, a segunda há mais de dez minutos.';
 
 CREATE OR REPLACE FUNCTION core.ha_lider()
 RETURNS boolean
