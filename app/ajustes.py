@@ -10,6 +10,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+# Nestes, vazio diz alguma coisa: uma denylist sem termos, ou um engano que não há de ligar o banco embutido.
+_VAZIO_VALE = {"database_url", "database_url_migracao", "moderacao_denylist_texto"}
+
 
 class ErroAjuste(ValueError):
     """Um ajuste falta, está malformado ou contradiz outro; a mensagem é uma linha."""
@@ -53,8 +56,9 @@ class Ajustes(Struct, frozen=True, kw_only=True):
 
 
 def ler(ambiente: Mapping[str, str] = os.environ) -> Ajustes:
-    """Lê e confere os ajustes do ambiente. Levanta ErroAjuste, que nomeia a variável."""
-    valores = {campo: ambiente[campo.upper()] for campo in Ajustes.__struct_fields__ if campo.upper() in ambiente}
+    """Lê e confere os ajustes do ambiente; vazio é ausente. Levanta ErroAjuste, que nomeia a variável."""
+    presentes = {campo: ambiente[campo.upper()] for campo in Ajustes.__struct_fields__ if campo.upper() in ambiente}
+    valores = {campo: valor for campo, valor in presentes.items() if valor or campo in _VAZIO_VALE}
     try:
         ajustes = msgspec.convert(valores, Ajustes, strict=False, dec_hook=lambda tipo, valor: tipo(valor))
     except msgspec.ValidationError as erro:

@@ -17,8 +17,9 @@ from jsonschema.validators import validator_for
 
 _SEGREDO = re.compile("SENHA|PASSWORD|SEGREDO|CHAVE")
 _VARIAVEL = re.compile(r"\$\{(\w+)")
-# ${NOME:?…} ou ${NOME?…}: sem ela o compose não sobe.
+# ${NOME:?…} ou ${NOME?…}: sem ela o compose não sobe. Das chaves do JWT, alternativas, é o aplicativo que exige uma.
 _EXIGIDA = re.compile(r"\$\{\w+:?\?")
+_ALTERNATIVA = re.compile(r"\$\{FORMIGUEIRO_JWT_\w+:-\}")
 _FIXADA = re.compile(r".+:v?\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?")
 
 
@@ -75,7 +76,8 @@ def _faltas_do_servico(raiz: Path, servico: dict[str, Any], servicos: set[str], 
         elif not origem.startswith("/") and origem not in volumes:
             yield f"o volume {origem} não está declarado"
     for variavel, valor in servico.get("environment", {}).items():
-        if _SEGREDO.search(variavel) and not _EXIGIDA.match(str(valor)):
+        do_ambiente = _EXIGIDA.match(str(valor)) or _ALTERNATIVA.fullmatch(str(valor))
+        if _SEGREDO.search(variavel) and not do_ambiente:
             yield f"{variavel} não é exigida do ambiente: teria um segredo escrito no arquivo, ou nenhum"
 
 

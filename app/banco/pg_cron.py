@@ -1,6 +1,6 @@
 """Espelha core.agendamentos no pg_cron, onde ele existir no cluster (neste banco ou em outro)."""
 
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import conninfo, errors, sql
@@ -23,6 +23,7 @@ _SEM_VER = (
     "o servidor carrega o pg_cron, mas este papel não pode ver em que banco ele mora, e a agenda fica com o aplicativo;"
     " para usá-lo, como superusuário: GRANT pg_read_all_settings TO {}"
 )
+_COPIA = "a extensão pg_cron deste banco não trabalha, pois o pg_cron {}; para removê-la: DROP EXTENSION pg_cron"
 
 
 def sincronizar(conexao: psycopg.Connection[Any], dsn: str) -> bool:
@@ -30,7 +31,7 @@ def sincronizar(conexao: psycopg.Connection[Any], dsn: str) -> bool:
 
     Os nomes levam o banco na frente, pois um pg_cron serve a muitos bancos.
     """
-    if _instalado(conexao):
+    if _mora_neste(conexao):
         _exigir_direitos(conexao)
         conexao.execute("SELECT core.espelhar_agenda()")
         return True
@@ -45,15 +46,19 @@ def sincronizar(conexao: psycopg.Connection[Any], dsn: str) -> bool:
         if not _instalado(cron):
             return False
         _exigir_direitos(cron, EM_OUTRO_BANCO)
+        prefixo = _um(conexao, "SELECT core.prefixo_no_cron(current_database())")
         with cron.transaction():
-            _espelhar(cron, banco, _desejados(conexao, banco, str(banco_do_cron)))
+            _espelhar(cron, banco, str(prefixo), _desejados(conexao, banco, str(banco_do_cron)))
     return True
 
 
 def avisos(conexao: psycopg.Connection[Any], no_cron: bool) -> list[str]:
     """O que pede atenção na configuração do pg_cron deste cluster."""
+    if not no_cron and not _ve_onde_mora(conexao):
+        return [_SEM_VER.format(_papel(conexao))]
+    copia = [_COPIA.format(_onde(conexao))] if _instalado(conexao) and not _mora_neste(conexao) else []
     if not no_cron:
-        return [] if _ve_onde_mora(conexao) else [_SEM_VER.format(_papel(conexao))]
+        return copia
     ajustes: dict[str, str] = dict(
         conexao.execute("SELECT name, setting FROM pg_settings WHERE starts_with(name, 'cron.')").fetchall()
     )
@@ -61,7 +66,16 @@ def avisos(conexao: psycopg.Connection[Any], no_cron: bool) -> list[str]:
     fuso = ajustes.get("cron.timezone", "GMT")
     if fuso.upper() not in ("GMT", "UTC"):
         achados.append(f"a agenda é em UTC, mas cron.timezone é {fuso}: use cron.timezone = 'GMT'")
-    return achados
+    return copia + achados
+
+
+def _onde(conexao: psycopg.Connection[Any]) -> str:
+    banco = _onde_mora(conexao)
+    return f"mora no banco {banco}" if banco else "não está carregado no servidor"
+
+
+def _mora_neste(conexao: psycopg.Connection[Any]) -> bool:
+    return _pode(conexao, "core.cron_neste_banco()")
 
 
 def _instalado(conexao: psycopg.Connection[Any]) -> bool:
@@ -78,12 +92,9 @@ def _ve_onde_mora(conexao: psycopg.Connection[Any]) -> bool:
 
 def _onde_mora(conexao: psycopg.Connection[Any]) -> str | None:
     """O banco do pg_cron; None se o servidor não o carrega, ou se não se pode ver."""
-    if not _ve_onde_mora(conexao):
-        return None
-    linha = conexao.execute("SELECT nullif(current_setting('cron.database_name', true), '')").fetchone()
-    assert linha is not None
-    banco: str | None = linha[0]
-    return banco
+    # Em pg_settings só estão os ajustes de uma biblioteca carregada, e que este papel pode ver.
+    linha = conexao.execute("SELECT setting FROM pg_settings WHERE name = 'cron.database_name'").fetchone()
+    return linha[0] if linha else None
 
 
 def _exigir_direitos(cron: psycopg.Connection[Any], funcao: str | None = None) -> None:
@@ -115,27 +126,39 @@ def _papel(conexao: psycopg.Connection[Any]) -> str:
 def _desejados(conexao: psycopg.Connection[Any], banco: str, banco_do_cron: str) -> dict[str, tuple[str, str, str]]:
     """nome → (horário, comando, banco). O pg_cron guarda as execuções no banco dele, e é lá que elas se apagam."""
     desejados = {
-        f"{banco}/{nome}": (cron, comando, banco)
-        for nome, cron, comando in conexao.execute("SELECT nome, cron, comando FROM core.agendamentos")
+        nome: (cron, comando, banco)
+        for nome, cron, comando in conexao.execute(
+            "SELECT core.nome_no_cron(current_database(), nome), cron, comando FROM core.agendamentos"
+        )
     }
-    linha = conexao.execute("SELECT core.parametro('dias_guarda_execucoes_cron')::int").fetchone()
-    assert linha is not None
+    dias = _um(conexao, "SELECT core.parametro('dias_guarda_execucoes_cron')::int")
     limpar = sql.SQL(
         "DELETE FROM cron.job_run_details AS d"
         " WHERE (d.database = {} OR d.command LIKE 'DELETE FROM cron.job_run_details%')"
         " AND d.runid <= (SELECT max(e.runid) FROM cron.job_run_details AS e WHERE e.end_time < now() - interval {})"
-    ).format(sql.Literal(banco), sql.Literal(f"{linha[0]} days"))
-    desejados[f"{banco}/limpeza-do-cron"] = (HORA_DA_LIMPEZA, limpar.as_string(conexao), banco_do_cron)
+    ).format(sql.Literal(banco), sql.Literal(f"{dias} days"))
+    nome = str(_um(conexao, "SELECT core.nome_no_cron(current_database(), 'limpeza-do-cron')"))
+    desejados[nome] = (HORA_DA_LIMPEZA, limpar.as_string(conexao), banco_do_cron)
     return desejados
 
 
-def _espelhar(cron: psycopg.Connection[Any], banco: str, desejados: dict[str, tuple[str, str, str]]) -> None:
+def _um(conexao: psycopg.Connection[Any], consulta: LiteralString) -> object:
+    linha = conexao.execute(consulta).fetchone()
+    assert linha is not None
+    return linha[0]
+
+
+def _espelhar(
+    cron: psycopg.Connection[Any], banco: str, prefixo: str, desejados: dict[str, tuple[str, str, str]]
+) -> None:
     """O mesmo que core.espelhar_agenda, de um banco para outro."""
     certos = set()
     for numero, nome, proprio, *atual in cron.execute(
         "SELECT jobid, jobname::text, username = current_user, schedule, command, database"
-        " FROM cron.job WHERE starts_with(jobname::text, %s)",
-        [f"{banco}/"],
+        " FROM cron.job"
+        # O banco também, pois o prefixo de casa é o começo do de casa/homolog; a limpeza é um trabalho no do pg_cron.
+        " WHERE starts_with(jobname::text, %s) AND database = %s OR jobname::text = ANY(%s)",
+        [prefixo, banco, list(desejados)],
     ).fetchall():
         if tuple(atual) == desejados.get(nome):
             certos.add(nome)

@@ -19,7 +19,7 @@ from app.http.documentacao import configuracao_openapi
 from app.http.erros import tratar
 from app.http.guardas import exigir_conselheiro, limitar
 from app.http.limites import CORPO_MAXIMO
-from app.http.metricas import Metricas
+from app.http.metricas import Coletor, Metricas
 from app.http.rotas.acompanhamento import obter_acompanhamento
 from app.http.rotas.operacao import AtrasoMaximo, Verificacao, rotas_de_operacao
 from app.http.rotas.ratificacao import demanda_do_endereco, ratificar_conclusao
@@ -62,7 +62,8 @@ def criar_app(
     `dsn` conecta como formigueiro_app. `vidas` são gerenciadores de contexto que vivem com o app (o trabalhador, a
     agenda): entram depois das conexões e saem antes delas. `verificacoes` somam motivos ao /readyz.
     """
-    banco = Banco(dsn, ajustes)
+    banco = Banco(dsn, "http", ajustes.formigueiro_conexoes_http, ajustes.formigueiro_espera_banco_s)
+    coletor = Coletor(dsn)
     medidor = Metricas()
     app = _App(
         route_handlers=[
@@ -76,6 +77,7 @@ def criar_app(
         dependencies={
             "banco": _constante(banco),
             "medidor": _constante(medidor),
+            "coletor": _constante(coletor),
             "sugestor": _constante(sugestor),
             "verificacoes": _constante(verificacoes),
             "atraso_maximo": _constante(AtrasoMaximo(ajustes.formigueiro_atraso_maximo_s)),
@@ -83,7 +85,7 @@ def criar_app(
             "demanda": Provide(demanda_do_endereco, sync_to_thread=False),
             "conselheiro_id": Provide(_conselheiro, sync_to_thread=False),
         },
-        lifespan=[lambda _: banco.aberto(), *vidas],
+        lifespan=[lambda _: banco.aberto(), lambda _: coletor.aberto(), *vidas],
         exception_handlers={Exception: tratar},
         openapi_config=configuracao_openapi(),
         request_max_body_size=CORPO_MAXIMO,

@@ -13,7 +13,6 @@ from psycopg.adapt import Loader
 from psycopg.types.json import JsonbLoader
 from psycopg_pool import AsyncConnectionPool, PoolClosed
 
-from app.ajustes import Ajustes
 from app.logs.avisos import ouvir
 
 Conexao = AsyncConnection[tuple[Any, ...]]
@@ -27,12 +26,16 @@ class JsonCru(Loader):
 
 
 class Banco:
-    """Conexões emprestadas de um conjunto que sobrevive à queda do servidor e o reencontra quando ele volta."""
+    """Conexões emprestadas de um conjunto que sobrevive à queda do servidor e o reencontra quando ele volta.
 
-    def __init__(self, dsn: str, ajustes: Ajustes) -> None:
+    `nome` é o que o servidor vê em application_name, depois de "formigueiro-".
+    """
+
+    def __init__(self, dsn: str, nome: str, maximo: int, prazo_s: float) -> None:
         self._dsn = dsn
-        self._maximo = ajustes.formigueiro_conexoes_http
-        self._prazo_s = ajustes.formigueiro_espera_banco_s
+        self._nome = nome
+        self._maximo = maximo
+        self._prazo_s = prazo_s
         self._conexoes: AsyncConnectionPool[Conexao] | None = None
 
     async def linha(self, consulta: LiteralString, valores: Sequence[object] = ()) -> tuple[Any, ...]:
@@ -67,7 +70,7 @@ class Banco:
         self._conexoes = AsyncConnectionPool(
             self._dsn,
             open=False,
-            name="http",
+            name=self._nome,
             min_size=1,
             max_size=self._maximo,
             timeout=self._prazo_s,
@@ -77,7 +80,7 @@ class Banco:
             configure=_configurar,
             kwargs={
                 "autocommit": True,
-                "application_name": "formigueiro-http",
+                "application_name": f"formigueiro-{self._nome}",
                 "client_encoding": "UTF8",
                 "connect_timeout": math.ceil(self._prazo_s),
                 # Sem preparar: as consultas são só chamadas de função, e assim servem atrás de um PgBouncer.

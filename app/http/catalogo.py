@@ -53,7 +53,7 @@ DO_BANCO = (
     ),
     Metrica(
         "formigueiro_dlq_entradas",
-        "Entradas da DLQ, por espécie (evento por tratar ou saída por publicar) e estado.",
+        "Entradas em aberto na DLQ, por espécie (evento por tratar ou saída por publicar) e estado.",
         ("colonia", "especie", "estado"),
     ),
     Metrica("formigueiro_dlq_idade_segundos", "Idade da entrada em aberto mais antiga da DLQ.", ("colonia",)),

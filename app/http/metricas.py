@@ -1,6 +1,8 @@
 """Métricas em formato Prometheus: as do processo e do HTTP, contadas aqui, e as do banco, lidas a cada coleta."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import ClassVar
 
 import psycopg
@@ -15,7 +17,7 @@ from app.http.catalogo import DO_BANCO, Metrica
 METODOS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 LIMITE_DA_COLETA_MS = 2000
 DA_COLETA = (
-    ("formigueiro_banco_disponivel", "1 se o banco respondeu a esta coleta."),
+    ("formigueiro_banco_disponivel", "1 se o servidor do banco respondeu a esta coleta."),
     ("formigueiro_coleta_completa", "1 se esta coleta traz as métricas do banco."),
 )
 # O servidor respondeu, mas não com as métricas: não está migrado, ou passou do tempo.
@@ -38,8 +40,29 @@ class Coleta(Struct, frozen=True):
     series: Sequence[Serie] = ()
 
 
-async def coletar(banco: Banco) -> Coleta:
-    """Lê as métricas do banco, em no máximo LIMITE_DA_COLETA_MS; sem elas, a coleta segue com as do processo."""
+class Coletor:
+    """Lê as métricas do banco por uma conexão só dele: uma coleta não espera pelas rotas, nem elas por uma coleta.
+
+    As coletas que chegam enquanto outra está em curso recebem o que ela trouxer.
+    """
+
+    def __init__(self, dsn: str) -> None:
+        # O prazo daqui passa do limite de lá, para que quem responda a uma coleta lenta seja o servidor.
+        self._banco = Banco(dsn, "metricas", maximo=1, prazo_s=LIMITE_DA_COLETA_MS / 1000 + 1)
+        self._em_curso: asyncio.Task[Coleta] | None = None
+
+    def aberto(self) -> AbstractAsyncContextManager[None]:
+        return self._banco.aberto()
+
+    async def coletar(self) -> Coleta:
+        """O que o banco diz agora; sem ele, a coleta segue com as métricas do processo."""
+        if self._em_curso is None or self._em_curso.done():
+            self._em_curso = asyncio.create_task(_ler(self._banco))
+        # Quem desiste da sua coleta não tira a dos outros.
+        return await asyncio.shield(self._em_curso)
+
+
+async def _ler(banco: Banco) -> Coleta:
     try:
         linhas = await banco.linhas("SELECT nome, rotulos, valor FROM core.metricas()", LIMITE_DA_COLETA_MS)
     except _RESPONDEU:

@@ -1,5 +1,7 @@
 """Como o uvicorn serve o app: sem log próprio de acesso (a linha de requisição é nossa) e sem se anunciar."""
 
+from types import FrameType
+
 import uvicorn
 from litestar import Litestar
 
@@ -8,9 +10,17 @@ from app.ajustes import Ajustes
 ENCERRAMENTO_S = 10
 
 
+class _Servidor(uvicorn.Server):
+    """A um segundo sinal não larga pelo meio o que está em curso: já está parando, e em ENCERRAMENTO_S acaba."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self.force_exit = False
+
+
 def servidor(app: Litestar, ajustes: Ajustes) -> uvicorn.Server:
     """O servidor pronto para `run()` ou `serve()`."""
-    return uvicorn.Server(
+    return _Servidor(
         uvicorn.Config(
             app,
             host=ajustes.formigueiro_host,

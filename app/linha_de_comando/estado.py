@@ -123,4 +123,4 @@ def _agenda(agenda: Sequence[Estado], agora: datetime) -> str:
         )
         for item in agenda
     ]
-    return tabela(("AGENDAMENTO", "CRON (UTC)", "POR", "COMEÇOU", "ACABOU BEM", ""), linhas)
+    return tabela(("AGENDAMENTO", "CRON (UTC)", "POR", "HORA MARCADA", "ACABOU BEM", ""), linhas)

@@ -1,6 +1,5 @@
 -- depends: core_0005_limites_http
--- O que a visibilidade pede ao núcleo: quando cada agendamento acabou bem, as medidas apuradas de tempos em tempos e a
--- contagem da DLQ por estado sem ler a tabela.
+-- O que a visibilidade pede ao núcleo: quando cada agendamento acabou bem, e as medidas apuradas de tempos em tempos.
 
 SET LOCAL ROLE core_dono;
 
@@ -16,8 +15,5 @@ COMMENT ON COLUMN core.agendamentos.ultima_conclusao IS
 INSERT INTO core.agendamentos (nome, cron, comando)
 VALUES ('d6b-medidas', '*/5 * * * *', 'SELECT d6b.apurar_medidas()'),
        ('d8-medidas', '*/5 * * * *', 'SELECT d8.apurar_medidas()');
-
-CREATE INDEX dlq_encerrada_idx ON core.dlq (colonia, especie, estado)
-    WHERE estado IN ('resolvida', 'descartada');
 
 RESET ROLE;

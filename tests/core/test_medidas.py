@@ -1,38 +1,46 @@
 """Medidas apuradas, marcas da agenda e o que uma coleta lê."""
 
+from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 
 import psycopg
 import pytest
+from cronsim import CronSim
 
 from tests.apoio.rede import Rede
 
 
 @pytest.mark.parametrize(
-    ("cron", "segundos"),
+    "cron",
     [
-        ("* * * * *", 60),
-        ("*/5 * * * *", 300),
-        ("5 * * * *", 3600),
-        ("0 */6 * * *", 6 * 3600),
-        ("20 4 * * *", 86400),
-        ("0 0 1 * *", None),
-        ("0 9-17 * * 1-5", None),
+        "* * * * *",
+        "*/7 3 * * *",
+        "0 9-17/2 * 1-6 1-5",
+        "15 4 1,15 * 1",
+        "30 6 */10 * 3",
+        "0 0 * * 7",
+        "5 5 31 * *",
+        "0 3 29 2 *",
     ],
 )
-def test_intervalo_do_cron(cron: str, segundos: int | None, bd: psycopg.Connection[Any]) -> None:
-    assert bd.execute("SELECT extract(epoch FROM core.intervalo_do_cron(%s))::int", [cron]).fetchone() == (segundos,)
+def test_as_horas_marcadas_sao_as_que_o_app_cumpre(cron: str, bd: psycopg.Connection[Any]) -> None:
+    apos = datetime(2026, 11, 30, 12, 34, 30, tzinfo=UTC)
+    esperadas = list(islice(CronSim(cron, apos), 300 if cron != "0 3 29 2 *" else 3))
+    linhas = bd.execute(
+        "SELECT * FROM core.horas_marcadas(%s, %s, %s, 1000)", [cron, apos, esperadas[-1]]
+    ).fetchall()
+    assert [hora for (hora,) in linhas] == esperadas
+    assert bd.execute(
+        "SELECT * FROM core.horas_marcadas(%s, %s, %s, 2)", [cron, apos, esperadas[-1]]
+    ).fetchall() == linhas[:2]  # fmt: skip
 
 
 def test_toda_a_agenda_diz_de_si_que_acabou_bem(bd: psycopg.Connection[Any]) -> None:
     for (comando,) in bd.execute("SELECT comando FROM core.agendamentos").fetchall():
         bd.execute(comando)
     assert bd.execute("SELECT nome FROM core.agendamentos WHERE ultima_conclusao IS NULL").fetchall() == []
-
-
-def test_a_toda_linha_da_agenda_se_pode_julgar_o_atraso(bd: psycopg.Connection[Any]) -> None:
-    assert bd.execute("SELECT nome FROM core.agendamentos WHERE core.intervalo_do_cron(cron) IS NULL").fetchall() == []
 
 
 def test_o_que_nao_se_confirma_nao_se_marca(bd: psycopg.Connection[Any]) -> None:
@@ -62,9 +70,16 @@ def test_atrasado_e_quem_perde_duas_horas_marcadas(bd: psycopg.Connection[Any]) 
 
     assert atrasados("11 minutes") == set()
     assert atrasados("13 minutes") == {"core-despacho", "d6b-saidas-conclusao"}
-    assert atrasados("2 hours 11 minutes") == {
-        "core-despacho", "d6b-saidas-conclusao", "d6b-medidas", "d8-medidas", "d8-ciclos",
-    }  # fmt: skip
+    frequentes = {"core-despacho", "d6b-saidas-conclusao", "d6b-medidas", "d8-medidas", "d8-ciclos"}
+    assert atrasados("2 hours 11 minutes") == frequentes
+    bd.execute("UPDATE core.agendamentos SET cron = '0 3 * * 1' WHERE nome = 'd8-ciclos'")
+    bd.execute("UPDATE core.agendamentos SET cron = '0 3 29 2 *' WHERE nome = 'core-despacho'")
+    anuais = {"core-despacho"}
+    semanais = {"d8-ciclos"}
+    assert atrasados("7 days") & (semanais | anuais) == set()
+    assert atrasados("15 days") & (semanais | anuais) == semanais
+    assert atrasados("3 years") & (semanais | anuais) == semanais
+    assert atrasados("17 years") & (semanais | anuais) == semanais | anuais
 
 
 def test_o_que_nunca_rodou_tem_um_dia_para_comecar(bd: psycopg.Connection[Any]) -> None:

@@ -1,16 +1,30 @@
 """docker-compose.yml está em ordem, e a conferência acha o que o estragaria."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
+from app.ajustes import ler
 from app.banco.recursos import RAIZ
 from ops.conferir_compose import faltas
 
 
 def test_o_nosso_esta_em_ordem() -> None:
     assert list(faltas(RAIZ)) == []
+
+
+@pytest.mark.parametrize("chave", ["FORMIGUEIRO_JWT_SEGREDO", "FORMIGUEIRO_JWT_CHAVE_PUBLICA"])
+def test_o_ambiente_do_app_serve_com_uma_das_chaves_do_jwt(chave: str) -> None:
+    app = yaml.safe_load((RAIZ / "docker-compose.yml").read_text(encoding="utf-8"))["services"]["app"]
+    dadas = {"FORMIGUEIRO_APP_SENHA": "x", chave: "c" * 32}
+    ambiente = {
+        nome: re.sub(r"\$\{(\w+)[^}]*\}", lambda variavel: dadas.get(variavel[1], ""), valor)
+        for nome, valor in app["environment"].items()
+    }
+    assert getattr(ler(ambiente), chave.lower()) == "c" * 32
 
 
 @pytest.mark.parametrize(
@@ -23,6 +37,7 @@ def test_o_nosso_esta_em_ordem() -> None:
         ('    user: "65534:65534"\n', "", "rodaria como root"),
         ("${GRAFANA_SENHA:?defina em .env}", "admin", "GF_SECURITY_ADMIN_PASSWORD não é exigida"),
         ("${GRAFANA_SENHA:?defina em .env}", "${GRAFANA_SENHA:-admin}", "GF_SECURITY_ADMIN_PASSWORD não é exigida"),
+        ("${FORMIGUEIRO_JWT_SEGREDO:-}", "${FORMIGUEIRO_JWT_SEGREDO:-padrao}", "FORMIGUEIRO_JWT_SEGREDO não é exigida"),
         ("${GRAFANA_SENHA:?", "${OUTRA_SENHA:?", ".env.example não tem OUTRA_SENHA"),
         ("./ops/prometheus/regras.yml:", "./ops/prometheus/outras.yml:", "não existe"),
         ("      - series:/prometheus", "      - sumido:/prometheus", "não está declarado"),

@@ -1,5 +1,7 @@
 """A agenda cumprida pelo próprio pg_cron, sem nenhum Python: cada trabalho, lançado por ele, dá certo como escrito."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -239,3 +241,86 @@ def test_a_configuracao_que_pede_atencao_e_dita_ao_migrar() -> None:
     with ligado("cidade", cron__use_background_workers="on") as cluster:
         (aviso,) = migrar(cluster.endereco.dsn("cidade")).avisos
         assert "ponha cron.use_background_workers em off" in aviso
+
+
+def test_a_extensao_num_banco_em_que_o_pg_cron_nao_mora_nao_conta() -> None:
+    """É o que se acha na cópia, por TEMPLATE, do banco do pg_cron, e depois de mudar ou tirar a configuração."""
+    with ligado("cidade") as cluster:
+        dsn = cluster.endereco.dsn("cidade")
+        assert migrar(dsn).pg_cron
+        cluster.parametros["cron.database_name"] = "postgres"
+        _reiniciar(cluster)
+        with _conectado(cluster, "cidade") as bd:
+            feito = migrar(dsn)
+            assert not feito.pg_cron
+            assert feito.avisos == [
+                "a extensão pg_cron deste banco não trabalha, pois o pg_cron mora no banco postgres;"
+                " para removê-la: DROP EXTENSION pg_cron"
+            ]
+            bd.execute("DELETE FROM core.agendamentos WHERE nome = 'd8-ciclos'")
+            assert _um(bd, "SELECT core.espelhar_agenda()") == 0
+        with _conectado(cluster, "cidade", "formigueiro_dba") as dba:
+            assert dba.execute("SELECT FROM pg_settings WHERE name = 'cron.database_name'").fetchone() is None
+            ate(lambda: not _um(dba, "SELECT core.cron_neste_banco()"), 30, "o pg_cron subir no outro banco")
+        with _conectado(cluster, "postgres") as cron:
+            cron.execute("CREATE EXTENSION pg_cron")
+            assert migrar(dsn).pg_cron
+            assert set(_trabalhos(cron)) == AGENDA.keys() - {"d8-ciclos"} | {"limpeza-do-cron"}
+
+        del cluster.parametros["shared_preload_libraries"]
+        _reiniciar(cluster)
+        feito = migrar(dsn)
+        assert not feito.pg_cron
+        assert "não está carregado no servidor" in feito.avisos[0]
+        with _conectado(cluster, "cidade", "formigueiro_dba") as dba:
+            assert not _um(dba, "SELECT core.cron_neste_banco()")
+
+
+def _reiniciar(cluster: Cluster) -> None:
+    os.kill(cluster.pid(), signal.SIGINT)
+    ate(lambda: not (cluster.dados / "postmaster.pid").exists(), 30, "o servidor parar")
+    cluster.religar()
+
+
+def test_um_nome_que_nao_cabe_no_pg_cron_nao_se_confunde_com_outro_nem_muda_a_cada_vez(
+    neste_banco: Cluster, em_outro_banco: Cluster
+) -> None:
+    comprido = f"prefeitura_municipal_de_são_josé_dos_campos_{uuid4().hex[:8]}"
+    with _conectado(em_outro_banco, "postgres") as cron:
+        cron.execute(f'CREATE DATABASE "{comprido}"')
+        ids = "SELECT array_agg(jobid ORDER BY jobid) FROM cron.job WHERE command <> 'SELECT pg_sleep(3600)'"
+        antes = set(_um(cron, ids) or [])
+        migrar(em_outro_banco.endereco.dsn(comprido))
+        criados = set(_um(cron, ids)) - antes
+        assert len(criados) == len(AGENDA) + 1
+        migrar(em_outro_banco.endereco.dsn(comprido))
+        assert set(_um(cron, ids)) - antes == criados
+        with _conectado(em_outro_banco, comprido) as bd:
+            bd.execute("DELETE FROM core.agendamentos")
+        migrar(em_outro_banco.endereco.dsn(comprido))
+        assert len(set(_um(cron, ids)) - antes) == 1  # a limpeza
+        cron.execute("DELETE FROM cron.job WHERE jobid = ANY(%s)", [list(set(_um(cron, ids)) - antes)])
+
+    with _conectado(neste_banco, "cidade") as bd:
+        bd.execute("GRANT USAGE ON SCHEMA cron TO instalador")
+    migrar(neste_banco.endereco.dsn("cidade", "instalador"))
+    with _conectado(neste_banco, "cidade", "instalador") as bd, bd.transaction(force_rollback=True):
+        bd.execute("SET LOCAL ROLE core_dono")
+        for fim in "ab":
+            bd.execute("INSERT INTO core.agendamentos VALUES (repeat('n', 80) || %s, '* * * * *', 'SELECT 1')", [fim])
+        bd.execute("RESET ROLE")
+        assert [_um(bd, "SELECT core.espelhar_agenda()") for _ in range(2)] == [2, 0]
+
+
+def test_migrar_nao_toca_nos_trabalhos_de_um_banco_cujo_nome_comeca_por_este(
+    em_outro_banco: Cluster, vila: str
+) -> None:
+    homologacao = f"{vila}/homolog"
+    with _conectado(em_outro_banco, "postgres") as cron:
+        cron.execute(f'CREATE DATABASE "{homologacao}"')
+        for banco in (vila, homologacao, vila):
+            migrar(em_outro_banco.endereco.dsn(banco))
+        assert _trabalhos(cron, homologacao) == AGENDA | {"limpeza-do-cron": "40 4 * * *"}
+        assert _trabalhos(cron, vila).keys() == AGENDA.keys() | {"limpeza-do-cron"} | {
+            f"homolog/{nome}" for nome in (*AGENDA, "limpeza-do-cron")
+        }

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from app.http.banco import Banco
 from app.http.documentacao import Operacao, problemas
-from app.http.metricas import Metricas, coletar
+from app.http.metricas import Coletor, Metricas
 from app.http.problema import SEM_BANCO, Recusa
 from app.http.prontidao import Retrato, retratar
 
@@ -129,7 +129,7 @@ async def prontidao(
             generate_examples=False,
             examples=[
                 Example(
-                    value="# HELP formigueiro_banco_disponivel 1 se o banco respondeu a esta coleta.\n"
+                    value="# HELP formigueiro_banco_disponivel 1 se o servidor do banco respondeu a esta coleta.\n"
                     "# TYPE formigueiro_banco_disponivel gauge\n"
                     "formigueiro_banco_disponivel 1.0\n"
                 )
@@ -137,9 +137,9 @@ async def prontidao(
         )
     },
 )
-async def metricas(banco: NamedDependency[Banco], medidor: NamedDependency[Metricas]) -> Response[bytes]:
+async def metricas(coletor: NamedDependency[Coletor], medidor: NamedDependency[Metricas]) -> Response[bytes]:
     """Uma coleta."""
-    return Response(medidor.texto(await coletar(banco)), media_type=FORMATO)
+    return Response(medidor.texto(await coletor.coletar()), media_type=FORMATO)
 
 
 rotas_de_operacao = Router("/", route_handlers=[saude, prontidao, metricas])

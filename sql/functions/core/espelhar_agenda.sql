@@ -8,24 +8,25 @@ RETURNS int
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_prefixo  CONSTANT text := current_database() || '/';
     v_mudancas int := 0;
     v_trabalho record;
 BEGIN
-    IF has_schema_privilege(to_regnamespace('cron'), 'USAGE') IS NOT TRUE THEN
+    IF (core.cron_neste_banco() AND has_schema_privilege(to_regnamespace('cron'), 'USAGE')) IS NOT TRUE THEN
         RETURN 0;
     END IF;
     PERFORM pg_advisory_xact_lock(hashtext('core.espelhar_agenda'));
     -- Dinâmica porque cron.job só existe onde o pg_cron está instalado; agendar o que já existe só o muda.
     FOR v_trabalho IN EXECUTE
-        'SELECT j.jobid, j.username = current_user AS proprio, $1 || a.nome AS nome, a.cron, a.comando
-           FROM (SELECT * FROM cron.job AS t WHERE starts_with(t.jobname::text, $1)) AS j
-           FULL JOIN (SELECT g.nome, g.cron, g.comando FROM core.agendamentos AS g
-                      UNION ALL
-                      SELECT ''espelho'', ''* * * * *'', ''SELECT core.espelhar_agenda()'') AS a
-             ON j.jobname::text = $1 || a.nome
-          WHERE (j.schedule, j.command, j.database) IS DISTINCT FROM (a.cron, a.comando, current_database()::text)'
-      USING v_prefixo
+        'SELECT j.jobid, j.username = current_user AS proprio, a.nome, a.cron, a.comando
+           FROM (SELECT * FROM cron.job AS t
+                  WHERE starts_with(t.jobname::text, core.prefixo_no_cron(current_database()))
+                    AND t.database = current_database()) AS j
+           FULL JOIN (SELECT core.nome_no_cron(current_database(), g.nome) AS nome, g.cron, g.comando
+                        FROM (SELECT s.nome, s.cron, s.comando FROM core.agendamentos AS s
+                              UNION ALL
+                              SELECT ''espelho'', ''* * * * *'', ''SELECT core.espelhar_agenda()'') AS g) AS a
+             ON j.jobname::text = a.nome
+          WHERE (j.schedule, j.command) IS DISTINCT FROM (a.cron, a.comando)'
     LOOP
         IF v_trabalho.nome IS NULL OR NOT v_trabalho.proprio THEN
             EXECUTE 'SELECT cron.unschedule($1)' USING v_trabalho.jobid;

@@ -104,7 +104,7 @@ DECLARE
     v_execucoes  jsonb := '{}'::jsonb;
 BEGIN
     -- O pg_cron guarda suas execuções no banco em que mora, e só ali se leem.
-    IF v_no_pg_cron AND has_schema_privilege(to_regnamespace('cron'), 'USAGE') THEN
+    IF v_no_pg_cron AND core.cron_neste_banco() AND has_schema_privilege(to_regnamespace('cron'), 'USAGE') THEN
         EXECUTE 'SELECT coalesce(jsonb_object_agg(e.jobname, e.quando), ''{}'')
                    FROM (SELECT j.jobname, max(d.start_time) AS quando
                            FROM cron.job_run_details AS d
@@ -118,7 +118,7 @@ BEGIN
                        'comando', a.comando,
                        'por', CASE WHEN v_no_pg_cron THEN 'pg_cron' ELSE 'app' END,
                        'ultima_execucao', core.iso(coalesce(
-                           (v_execucoes ->> (current_database() || '/' || a.nome))::timestamptz, a.ultima_execucao)),
+                           (v_execucoes ->> core.nome_no_cron(current_database(), a.nome))::timestamptz, a.ultima_execucao)),
                        'ultima_conclusao', core.iso(a.ultima_conclusao),
                        'atrasado', core.agendamento_atrasado(a))
                    ORDER BY a.nome)

@@ -7,7 +7,7 @@ AS $$
 DECLARE
     v_removidas bigint := core._limpar_ocorrencias();
 BEGIN
-    IF has_schema_privilege(to_regnamespace('cron'), 'USAGE') THEN
+    IF core.cron_neste_banco() AND has_schema_privilege(to_regnamespace('cron'), 'USAGE') THEN
         -- Dinâmica porque a tabela só existe onde o pg_cron está instalado. A política de linhas do pg_cron deixa
         -- cada papel apagar só as suas. Pelo número, saem também as que nunca terminaram.
         EXECUTE 'DELETE FROM cron.job_run_details AS d

@@ -24,24 +24,4 @@ COMMENT ON FUNCTION core.marcar_execucao(text) IS
 'Anota em core.agendamentos que o trabalho acabou bem, no máximo a cada 30 s e sem esperar por ninguém. Desfeita a
 transação, desfaz-se a marca.';
 
-CREATE OR REPLACE FUNCTION core.intervalo_do_cron(p_cron text)
-RETURNS interval
-LANGUAGE sql
-IMMUTABLE
-AS $$
-    SELECT CASE
-               WHEN p_cron ~ '^\*( \*){4}$' THEN interval '1 minute'
-               WHEN p_cron ~ '^\*/[0-9]+( \*){4}$' THEN substring(p_cron FROM '[0-9]+')::int * interval '1 minute'
-               WHEN p_cron ~ '^[0-9]+( \*){4}$' THEN interval '1 hour'
-               WHEN p_cron ~ '^[0-9]+ \*/[0-9]+( \*){3}$'
-               THEN substring(p_cron FROM '/([0-9]+)')::int * interval '1 hour'
-               WHEN p_cron ~ '^[0-9]+ [0-9]+( \*){3}$' THEN interval '1 day'
-           END
-$$;
-
-COMMENT ON FUNCTION core.intervalo_do_cron(text) IS
-'De quanto em quanto tempo roda uma linha de cron das formas que a agenda usa (a cada minuto ou N minutos, de hora em
-hora ou N horas, uma vez ao dia); NULL nas outras, de que não se julga o atraso.';
-
-GRANT EXECUTE ON FUNCTION core.marcar_execucao(text), core.intervalo_do_cron(text)
-   TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON FUNCTION core.marcar_execucao(text) TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;

@@ -60,25 +60,16 @@ AS $$
     UNION ALL
     SELECT 'formigueiro_dlq_entradas',
            jsonb_build_object('colonia', c.colonia, 'especie', e.especie, 'estado', s.estado),
-           -- Cada estado tem um índice parcial, e o que se escreve aqui há de casar com ele.
-           CASE
-               WHEN s.estado IN ('pendente', 'em_espera')
-               THEN (SELECT count(*)
-                       FROM core.dlq AS d
-                      WHERE d.estado IN ('pendente', 'em_espera')
-                        AND d.colonia = c.colonia
-                        AND d.especie = e.especie
-                        AND d.estado = s.estado)
-               ELSE (SELECT count(*)
-                       FROM core.dlq AS d
-                      WHERE d.estado IN ('resolvida', 'descartada')
-                        AND d.colonia = c.colonia
-                        AND d.especie = e.especie
-                        AND d.estado = s.estado)
-           END::float8
+           -- O que está em aberto tem um índice parcial, e o IN há de casar com ele. O encerrado só cresce: não se conta.
+           (SELECT count(*)
+              FROM core.dlq AS d
+             WHERE d.estado IN ('pendente', 'em_espera')
+               AND d.colonia = c.colonia
+               AND d.especie = e.especie
+               AND d.estado = s.estado)::float8
       FROM colonias AS c
      CROSS JOIN (VALUES ('evento'), ('saida')) AS e (especie)
-     CROSS JOIN (VALUES ('pendente'), ('em_espera'), ('resolvida'), ('descartada')) AS s (estado)
+     CROSS JOIN (VALUES ('pendente'), ('em_espera')) AS s (estado)
     UNION ALL
     SELECT 'formigueiro_dlq_idade_segundos', jsonb_build_object('colonia', c.colonia),
            coalesce((SELECT extract(epoch FROM clock_timestamp() - min(d.criado_em))
@@ -128,16 +119,18 @@ CREATE OR REPLACE FUNCTION core.agendamento_atrasado(p_agendamento core.agendame
 RETURNS boolean
 LANGUAGE sql
 STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
     -- Duas horas marcadas perdidas, mais folga: uma só pode ser um reinício. O que nunca acabou tem um dia para começar.
-    SELECT coalesce(clock_timestamp()
-                    - coalesce(p_agendamento.ultima_conclusao, p_agendamento.criado_em + interval '1 day')
-                    > 2 * core.intervalo_do_cron(p_agendamento.cron) + interval '10 minutes', false)
+    SELECT count(*) = 2
+      FROM core.horas_marcadas(p_agendamento.cron,
+                               coalesce(p_agendamento.ultima_conclusao, p_agendamento.criado_em + interval '1 day'),
+                               clock_timestamp() - interval '10 minutes', 2)
 $$;
 
 COMMENT ON FUNCTION core.agendamento_atrasado(core.agendamentos) IS
-'Se um agendamento deixou de acabar bem por mais de duas horas marcadas e dez minutos; false se sua linha de cron não é
-das que core.intervalo_do_cron conhece.';
+'Se um agendamento não acabou bem desde antes de duas horas marcadas, a segunda há mais de dez minutos.';
 
 GRANT EXECUTE ON FUNCTION core.metricas(), core._metricas_do_barramento(), core._metricas_da_agenda(),
                           core.agendamento_atrasado(core.agendamentos)

@@ -19,7 +19,7 @@ BEGIN
     RETURN CASE
                WHEN NOT coalesce((core.parametro('agenda_no_pg_cron'))::boolean, false)
                    THEN 'vale assim que o aplicativo reler a agenda'
-               WHEN EXISTS (SELECT FROM pg_catalog.pg_extension AS e WHERE e.extname = 'pg_cron')
+               WHEN core.cron_neste_banco()
                    THEN 'vale em até um minuto'
                ELSE 'vale depois do próximo migrar: o pg_cron mora em outro banco'
            END;

@@ -1,6 +1,7 @@
 """As métricas de uma coleta: as que o catálogo diz, com os rótulos que ele diz, e só elas."""
 
 import re
+import threading
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,7 +15,9 @@ from app.banco.recursos import RAIZ
 from app.http.aplicacao import criar_app
 from app.http.catalogo import DO_BANCO
 from app.http.seguranca import ChaveJwt
+from tests.apoio.espera import ate
 from tests.apoio.rede import Rede
+from tests.app.http.apoio import ACOMPANHAMENTO
 
 DA_ESPECIFICACAO = {
     "d6b_acompanhamentos_ativos",
@@ -110,6 +113,57 @@ def test_uma_coleta_lenta_e_cortada_pelo_servidor_e_as_do_processo_saem(
     ativas = bd.execute("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND usename = 'formigueiro_app'"
                         " AND datname = current_database()").fetchone()  # fmt: skip
     assert ativas == (0,)
+
+
+def test_coletas_detidas_nao_dizem_que_o_banco_caiu_nem_tomam_a_conexao_das_rotas(
+    dsn_app: str, chave: ChaveJwt, cabecalhos: dict[str, str], bd: psycopg.Connection[Any], dsn: str
+) -> None:
+    ajustes = Ajustes(formigueiro_conexoes_http=1, formigueiro_espera_banco_s=10)
+    with TestClient(criar_app(ajustes, dsn_app, chave)) as cliente, psycopg.connect(dsn) as trava:
+        trava.execute("LOCK TABLE core.dlq")
+        textos: list[str] = []
+        fios = [threading.Thread(target=lambda: textos.append(_texto(cliente))) for _ in range(12)]
+        for fio in fios:
+            fio.start()
+        ate(lambda: _detidas(bd) == 1, 10, "a coleta chegar à trava")
+        assert cliente.get(ACOMPANHAMENTO, headers=cabecalhos).status_code == 200
+        for fio in fios:
+            fio.join()
+        assert len(textos) == len(fios)
+        for texto in textos:
+            assert "formigueiro_banco_disponivel 1.0" in texto
+            assert "formigueiro_coleta_completa 0.0" in texto
+        trava.rollback()
+        assert "formigueiro_coleta_completa 1.0" in _texto(cliente)
+
+
+def _detidas(bd: psycopg.Connection[Any]) -> int:
+    linha = bd.execute(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        " AND application_name = 'formigueiro-metricas'"
+    ).fetchone()
+    assert linha is not None
+    return int(linha[0])
+
+
+def test_com_todas_as_conexoes_das_rotas_ocupadas_a_coleta_sai_completa(
+    dsn_app: str, chave: ChaveJwt, cabecalhos: dict[str, str], bd: psycopg.Connection[Any], dsn: str
+) -> None:
+    ajustes = Ajustes(formigueiro_conexoes_http=1, formigueiro_espera_banco_s=10)
+    with TestClient(criar_app(ajustes, dsn_app, chave)) as cliente, psycopg.connect(dsn) as trava:
+        trava.execute("LOCK TABLE core.limites")
+        fio = threading.Thread(target=lambda: cliente.get(ACOMPANHAMENTO, headers=cabecalhos))
+        fio.start()
+        presa = (
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            " AND application_name = 'formigueiro-http'"
+        )
+        ate(lambda: bd.execute(presa).fetchone() == (1,), 10, "o pedido chegar à trava")
+        texto = _texto(cliente)
+        trava.rollback()
+        fio.join()
+    assert "formigueiro_banco_disponivel 1.0" in texto
+    assert "formigueiro_coleta_completa 1.0" in texto
 
 
 def test_o_que_um_banco_mais_novo_conta_a_mais_tambem_sai(

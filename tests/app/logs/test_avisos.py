@@ -271,7 +271,7 @@ def test_o_modulo_de_logs_e_o_unico_que_configura() -> None:
     assert quem == ["app/logs/configuracao.py"]
 
 
-@pytest.mark.parametrize("nivel", ["INFO", "10", "", "alto"])
+@pytest.mark.parametrize("nivel", ["INFO", "10", " ", "alto"])
 def test_nivel_de_log_malformado_impede_de_comecar(nivel: str) -> None:
     with pytest.raises(ErroAjuste, match="FORMIGUEIRO_LOG_NIVEL"):
         ler({"FORMIGUEIRO_LOG_NIVEL": nivel})
