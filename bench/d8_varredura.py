@@ -82,7 +82,7 @@ PREPARAR_NU = """
     CREATE UNLOGGED TABLE nu.eventos_prontos WITH (toast_tuple_target = 4080) AS
         SELECT * FROM core.event_log ORDER BY sequence_number;
     CREATE UNLOGGED TABLE nu.historico_pronto WITH (toast_tuple_target = 4080) AS
-        SELECT * FROM d8.historico_manutencoes WHERE data_geracao = timestamptz %(agora)s;
+        SELECT * FROM d8.historico_manutencoes WHERE data_geracao >= timestamptz %(agora)s;
     ANALYZE nu.eventos_prontos, nu.historico_pronto;
 """
 INSERIR_NU = (
