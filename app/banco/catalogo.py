@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import errors, sql
@@ -20,6 +20,15 @@ class Objeto:
     oid: int
     xmin: str
     alvo: str
+
+
+@dataclass(frozen=True)
+class Direito:
+    """EXECUTE que um papel tem numa rotina; "-" é PUBLIC."""
+
+    oid: int
+    esquema: str
+    papel: str
 
 
 # O que sql/functions define. O xmin é comparado por igualdade, nunca por idade: assim não importa se a linha foi
@@ -86,38 +95,31 @@ def remover(conexao: psycopg.Connection[Any], condenados: Iterable[Objeto]) -> N
             raise ErroBanco(f"{erro.diag.message_primary}: {erro.diag.message_detail}") from erro
 
 
-def remover_por_nome(conexao: psycopg.Connection[Any], nomes: Collection[str]) -> None:
-    """Remove as rotinas e visões destes nomes, com os gatilhos e visões que dependem delas."""
-    dependentes = {
-        oid
-        for (oid,) in conexao.execute(
-            """
-            WITH RECURSIVE d (oid) AS (
-                SELECT p.oid FROM pg_proc AS p
-                 WHERE p.pronamespace::regnamespace || '.' || p.proname = ANY (%(nomes)s)
-                UNION
-                SELECT c.oid FROM pg_class AS c
-                 WHERE c.relkind = 'v' AND c.relnamespace::regnamespace || '.' || c.relname = ANY (%(nomes)s)
-                UNION
-                SELECT coalesce(r.ev_class, g.objid)
-                  FROM d
-                  JOIN pg_depend AS g ON g.refobjid = d.oid AND g.deptype = 'n'
-                  LEFT JOIN pg_rewrite AS r ON g.classid = 'pg_rewrite'::regclass AND r.oid = g.objid
-                 WHERE g.classid IN ('pg_rewrite'::regclass, 'pg_trigger'::regclass)
-            )
-            SELECT d.oid FROM d
-            """,
-            {"nomes": list(nomes)},
-        )
-    }
-    remover(conexao, [objeto for objeto in objetos(conexao) if objeto.oid in dependentes])
-
-
-def revogar_direitos(conexao: psycopg.Connection[Any]) -> None:
-    """Tira dos papéis do projeto (não dos que um DBA acrescentou) o que têm nas rotinas: os arquivos dão de novo."""
-    alheios = conexao.execute(
+def afastar(conexao: psycopg.Connection[Any], nomes: Collection[str]) -> set[int]:
+    """Dá outro nome às rotinas e visões destes nomes, que abrem o lugar e continuam a servir a quem já as chamava."""
+    afastados = conexao.execute(
         """
-        SELECT DISTINCT p.pronamespace::regnamespace::text, a.grantee::regrole::text
+        SELECT p.oid, format('ALTER ROUTINE %%s RENAME TO _afastada_%%s', p.oid::regprocedure, p.oid)
+          FROM pg_proc AS p
+         WHERE p.pronamespace::regnamespace || '.' || p.proname = ANY (%(nomes)s)
+        UNION ALL
+        SELECT c.oid, format('ALTER VIEW %%s RENAME TO _afastada_%%s', c.oid::regclass, c.oid)
+          FROM pg_class AS c
+         WHERE c.relkind = 'v'
+           AND c.relnamespace::regnamespace || '.' || c.relname = ANY (%(nomes)s)
+        """,
+        {"nomes": list(nomes)},
+    ).fetchall()
+    for _, comando in afastados:
+        conexao.execute(comando)
+    return {oid for oid, _ in afastados}
+
+
+def direitos(conexao: psycopg.Connection[Any]) -> list[Direito]:
+    """O que os papéis do projeto, e não os que um DBA acrescentou, podem executar."""
+    linhas = conexao.execute(
+        """
+        SELECT p.oid, p.pronamespace::regnamespace::text, a.grantee::regrole::text
           FROM pg_proc AS p
          CROSS JOIN aclexplode(p.proacl) AS a
          WHERE p.pronamespace::regnamespace::text = ANY (%s)
@@ -125,15 +127,33 @@ def revogar_direitos(conexao: psycopg.Connection[Any]) -> None:
            AND a.grantee::regrole::text ~ '^(-|formigueiro_.*|(core|d6b|d8)_dono)$'
         """,
         [list(ESQUEMAS)],
-    ).fetchall()
-    for esquema, papel in alheios:
-        conexao.execute(
-            sql.SQL("SET LOCAL ROLE {}; REVOKE ALL ON ALL ROUTINES IN SCHEMA {} FROM {}; RESET ROLE").format(
-                sql.Identifier(f"{esquema}_dono"),
-                sql.Identifier(esquema),
-                sql.SQL("PUBLIC") if papel == "-" else sql.Identifier(papel),
-            )
+    )
+    return [Direito(*linha) for linha in linhas]
+
+
+def revogar(conexao: psycopg.Connection[Any], dados: Iterable[Direito]) -> None:
+    """Tira-os: os arquivos dão de novo."""
+    for esquema, papel in {(direito.esquema, direito.papel) for direito in dados}:
+        _como_dono(conexao, esquema, "REVOKE ALL ON ALL ROUTINES IN SCHEMA {} FROM {}", sql.Identifier(esquema), papel)
+
+
+def devolver(conexao: psycopg.Connection[Any], dados: Iterable[Direito], sobras: Iterable[Objeto]) -> None:
+    """Dá de novo os direitos das rotinas que sobram."""
+    alvos = {objeto.oid: sql.SQL(objeto.alvo) for objeto in sobras if objeto.especie == "ROUTINE"}
+    for direito in dados:
+        if alvo := alvos.get(direito.oid):
+            _como_dono(conexao, direito.esquema, "GRANT EXECUTE ON ROUTINE {} TO {}", alvo, direito.papel)
+
+
+def _como_dono(
+    conexao: psycopg.Connection[Any], esquema: str, comando: LiteralString, alvo: sql.Composable, papel: str
+) -> None:
+    quem = sql.SQL("PUBLIC") if papel == "-" else sql.Identifier(papel)
+    conexao.execute(
+        sql.SQL("SET LOCAL ROLE {}; {}; RESET ROLE").format(
+            sql.Identifier(f"{esquema}_dono"), sql.SQL(comando).format(alvo, quem)
         )
+    )
 
 
 def validadores(conexao: psycopg.Connection[Any]) -> list[tuple[str, str]]:

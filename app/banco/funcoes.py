@@ -8,10 +8,10 @@ from typing import Any, NoReturn, cast
 import psycopg
 from psycopg import errors, sql
 
-from app.banco import catalogo
-from app.banco.catalogo import ESQUEMAS
+from app.banco import catalogo, transacoes
+from app.banco.catalogo import ESQUEMAS, Objeto
 from app.banco.erros import ErroBanco
-from app.banco.insistir import ceder
+from app.banco.insistir import ceder, insistir
 
 # O que CREATE OR REPLACE não sabe trocar: nomes de parâmetros, tipo devolvido, espécie da rotina, colunas da visão.
 IRREPARAVEIS = (errors.InvalidFunctionDefinition, errors.WrongObjectType, errors.InvalidTableDefinition)
@@ -23,35 +23,57 @@ class ErroFuncao(ErroBanco):
     """Um arquivo de sql/functions não pôde ser instalado; a mensagem o nomeia."""
 
 
-class _TrocarInteira(Exception):
-    """O que este arquivo define só se instala depois de removido."""
+class _Afastar(Exception):
+    """O que este arquivo define só se instala depois de afastado o que tem estes nomes."""
 
     def __init__(self, nomes: set[str]) -> None:
         self.nomes = nomes
 
 
 def instalar(conexao: psycopg.Connection[Any], pasta: Path) -> bool:
-    """Instala tudo numa transação se algum arquivo mudou; devolve se instalou.
+    """Instala tudo se algum arquivo mudou; devolve se instalou.
 
-    O resultado é o de um banco novo: o que ficou sem arquivo é removido, e os direitos são os que os arquivos dão.
+    O resultado é o de um banco novo: o que ficou sem arquivo é removido, e os direitos são os que os arquivos dão. Mas
+    quem já corria pode seguir com um corpo antigo, que chama o que ficou sem arquivo: só depois dele isso é removido.
+    Se o processo morre antes, a próxima chamada refaz tudo.
     """
     arquivos = _em_ordem(pasta)
     impressao = _impressao(pasta, arquivos)
+    if _instalada(conexao) == impressao:
+        return False
+    sobras = insistir(_trocar, conexao, pasta, arquivos)
+    if sobras:
+        transacoes.esperar_as_de_agora(conexao)
+    insistir(_concluir, conexao, sobras, impressao)
+    return True
+
+
+def _trocar(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path]) -> list[Objeto]:
+    """Põe no lugar o que os arquivos definem, numa transação; devolve as rotinas e visões que sobram."""
     with conexao.transaction():
-        if _instalada(conexao) == impressao:
-            return False
         conexao.execute("SET LOCAL check_function_bodies = off; SET LOCAL search_path = pg_catalog")
         ceder(conexao)
         catalogo.travar(conexao)
-        catalogo.revogar_direitos(conexao)
+        direitos = catalogo.direitos(conexao)
+        catalogo.revogar(conexao, direitos)
         antes = catalogo.objetos(conexao)
-        _instalar_arquivos(conexao, pasta, arquivos)
-        depois = catalogo.objetos(conexao)
-        catalogo.remover(conexao, [objeto for objeto in depois if objeto in antes])
-        _validar(conexao, pasta, arquivos)
+        afastados = _instalar_arquivos(conexao, pasta, arquivos)
+        condenados = [o for o in catalogo.objetos(conexao) if o in antes or o.oid in afastados]
+        with conexao.transaction(force_rollback=True):  # conferido como ficará
+            catalogo.remover(conexao, condenados)
+            _validar(conexao, pasta, arquivos)
+        catalogo.remover(conexao, [o for o in condenados if o.especie == "TRIGGER"])
+        sobras = [o for o in condenados if o.especie != "TRIGGER"]
+        catalogo.devolver(conexao, direitos, sobras)
+    return sobras
+
+
+def _concluir(conexao: psycopg.Connection[Any], sobras: list[Objeto], impressao: str) -> None:
+    with conexao.transaction():
+        ceder(conexao)
+        catalogo.remover(conexao, sobras)
         conexao.execute("DELETE FROM migracoes.funcoes")
         conexao.execute("INSERT INTO migracoes.funcoes (sha256) VALUES (%s)", [impressao])
-    return True
 
 
 def _em_ordem(pasta: Path) -> list[Path]:
@@ -78,24 +100,24 @@ def _instalada(conexao: psycopg.Connection[Any]) -> str | None:
     return linha[0] if linha else None
 
 
-def _instalar_arquivos(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path]) -> None:
-    """Roda todos os arquivos; se um pede para trocar o que define, recomeça depois de remover isso.
+def _instalar_arquivos(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path]) -> set[int]:
+    """Roda todos os arquivos; se um pede para afastar o que já existe, recomeça depois disso. Devolve os afastados.
 
-    A remoção vem antes de tudo para que o que ela leva junto (gatilhos, visões) seja recriado por seus arquivos. O
-    ponto de salvamento também dá ao que se recria um número de transação diferente do de `antes`.
+    Afasta-se antes de tudo para que as visões e os gatilhos que usavam o afastado passem ao novo, por seus arquivos. O
+    ponto de salvamento também dá ao que se recria um número de transação diferente do de antes.
     """
-    trocar: set[str] = set()
+    nomes: set[str] = set()
     while True:
         try:
             with conexao.transaction():
-                catalogo.remover_por_nome(conexao, trocar)
+                afastados = catalogo.afastar(conexao, nomes)
                 for arquivo in arquivos:
                     _instalar_arquivo(conexao, pasta, arquivo)
-            return
-        except _TrocarInteira as pedido:
-            if pedido.nomes <= trocar:
+            return afastados
+        except _Afastar as pedido:
+            if pedido.nomes <= nomes:
                 _falhar(arquivo, pasta, cast(psycopg.Error, pedido.__cause__))
-            trocar |= pedido.nomes
+            nomes |= pedido.nomes
 
 
 def _instalar_arquivo(conexao: psycopg.Connection[Any], pasta: Path, arquivo: Path) -> None:
@@ -105,7 +127,7 @@ def _instalar_arquivo(conexao: psycopg.Connection[Any], pasta: Path, arquivo: Pa
     try:
         conexao.execute(texto)
     except IRREPARAVEIS as erro:
-        raise _TrocarInteira(set(_DEFINICAO.findall(texto))) from erro
+        raise _Afastar(set(_DEFINICAO.findall(texto))) from erro
     except psycopg.OperationalError:  # um impasse, a conexão: não é culpa do arquivo
         raise
     except psycopg.Error as erro:

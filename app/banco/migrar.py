@@ -37,7 +37,7 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
         ceder_cedo(conexao)
         aplicadas = migracao.aplicar(conexao, MIGRACOES)
         conexao.execute("SET search_path = pg_catalog")
-        instaladas = insistir(funcoes.instalar, conexao, FUNCOES)
+        instaladas = funcoes.instalar(conexao, FUNCOES)
         carregados = insistir(esquemas.carregar, conexao, EVENTOS)
         parametros.gravar(conexao, ajustados or {})
         conexao.execute("SELECT core.marcar_simulacao(%s)", [simulacao])

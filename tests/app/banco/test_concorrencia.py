@@ -18,7 +18,6 @@ from structlog.testing import capture_logs
 from app.banco import funcoes, trava
 from app.banco.cluster import Cluster
 from app.banco.erros import ErroBanco
-from app.banco.insistir import insistir
 from app.banco.migrar import migrar
 from app.banco.recursos import FUNCOES, RAIZ
 from tests.apoio.espera import ate
@@ -77,7 +76,9 @@ def test_o_mesmo_banco(banco_vazio: Callable[[], str]) -> None:
     assert fotografar(dsn) == fotografar(sozinho)
 
 
-def test_num_impasse_com_quem_usa_o_banco_cede_quem_migra(dsn: str, tmp_path: Path) -> None:
+def test_num_impasse_com_quem_usa_o_banco_cede_quem_migra(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Instalar trava tabelas (os gatilhos); quem as usa, e pede depois o que instalar segura, fecha o ciclo.
 
     A outra sessão, com o deadlock_timeout padrão, só espera; quem instala cede e tenta de novo.
@@ -97,17 +98,20 @@ def test_num_impasse_com_quem_usa_o_banco_cede_quem_migra(dsn: str, tmp_path: Pa
             ate(lambda: outra.execute(_TRAVADA, ["core.parametros"]).fetchone(), o_que="instalar travar a tabela")
             outra.execute("LOCK TABLE core.parametros")
 
-    def instalar() -> bool:
+    trocar = funcoes._trocar
+
+    def anotar(*argumentos: Any) -> Any:
         try:
-            return funcoes.instalar(conexao, pasta)
+            return trocar(*argumentos)
         except (psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable) as erro:
             cedidas.append(erro)
             raise
 
+    monkeypatch.setattr(funcoes, "_trocar", anotar)
     with psycopg.connect(dsn, autocommit=True) as conexao, ThreadPoolExecutor() as executor:
         disputa = executor.submit(disputar)
         assert tomou.wait(ESPERA_S)
-        assert insistir(instalar)
+        assert funcoes.instalar(conexao, pasta)
         disputa.result(ESPERA_S)
     assert cedidas
 

@@ -1,16 +1,21 @@
 """A instalação das funções: o banco fica como os arquivos dizem, venha de onde vier."""
 
 import shutil
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
-from app.banco import funcoes
+from app.banco import funcoes, transacoes
 from app.banco.erros import ErroBanco
 from app.banco.funcoes import ErroFuncao
 from app.banco.recursos import FUNCOES
+from tests.apoio.espera import ate
 from tests.apoio.fotografia import fotografar
 
 Conexao = psycopg.Connection[Any]
@@ -197,3 +202,113 @@ def test_uma_funcao_de_que_uma_tabela_depende_nao_some_calada(pasta: Pasta) -> N
     pasta.remover("core/nova.sql")
     with pytest.raises(ErroBanco, match=r"core\.nova\(\).*relogio"):
         pasta.instalar()
+
+
+# Espera numa trava, e só depois chama a outra; o que já foi chamado uma vez está guardado na sessão.
+QUEM_CHAMA = funcao(
+    "core.chama",
+    "BEGIN IF p_espera THEN PERFORM FROM core.consumidores FOR UPDATE; END IF;"
+    " LOCK TABLE core.relogio IN ACCESS SHARE MODE; RETURN core.chamada(); END",
+    "p_espera boolean",
+    linguagem="plpgsql",
+)
+
+
+@contextmanager
+def chamando(pasta: Pasta) -> Iterator[Future[Any]]:
+    """Uma sessão que, já com tudo na memória, começou core.chama e espera; segue ao sair do bloco."""
+    with psycopg.connect(pasta.dsn) as outra, psycopg.connect(pasta.dsn) as sessao, ThreadPoolExecutor() as executor:
+        sessao.execute("SELECT core.chama(false)")
+        sessao.commit()
+        outra.execute("SELECT FROM core.consumidores FOR UPDATE")
+        chamada = executor.submit(lambda: sessao.execute("SELECT core.chama(true)").fetchone())
+        ate(lambda: pasta.um(f"SELECT cardinality(pg_blocking_pids({sessao.info.backend_pid}))"), o_que="chama esperar")
+        try:
+            yield chamada
+        finally:
+            outra.rollback()
+
+
+@pytest.fixture
+def sem_trava(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sem a espera pelos despachantes: aqui, quem os segura é o teste."""
+    monkeypatch.setattr("app.banco.catalogo.travar", lambda conexao: None)
+
+
+def _instalar_enquanto_chama(pasta: Pasta) -> Any:
+    """Instala com a chamada a meio, confere que a espera, e devolve o que a chamada devolveu."""
+    with ThreadPoolExecutor() as executor:
+        with chamando(pasta) as chamada:
+            instalacao = executor.submit(pasta.instalar)
+            with psycopg.connect(pasta.dsn, autocommit=True) as sessao:
+                novo = "SELECT 1 WHERE to_regprocedure('core.nova()') IS NOT NULL"
+                ate(lambda: sessao.execute(novo).fetchone(), o_que="as novas no lugar")
+            assert not chamada.done()
+            assert not instalacao.done()
+        assert instalacao.result()
+    return chamada.result()[0]
+
+
+@pytest.mark.usefixtures("sem_trava")
+def test_quem_ja_corria_ainda_chama_o_que_sai(pasta: Pasta) -> None:
+    pasta.escrever("core/chama.sql", QUEM_CHAMA)
+    pasta.escrever("core/chamada.sql", funcao("core.chamada", "SELECT 7"))
+    pasta.instalar()
+    pasta.remover("core/chamada.sql")
+    pasta.escrever("core/chama.sql", funcao("core.chama", "SELECT core.nova()", "p_espera boolean"))
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 8"))
+    assert _instalar_enquanto_chama(pasta) == 7
+    assert pasta.um("SELECT to_regprocedure('core.chamada()') IS NULL")
+    assert pasta.um("SELECT core.chama(false)") == 8
+
+
+@pytest.mark.usefixtures("sem_trava")
+def test_quem_ja_corria_ainda_chama_o_que_e_trocado(pasta: Pasta) -> None:
+    """Quem chama já tem a função resolvida, e não procura outra vez pelo nome."""
+    pasta.escrever("core/chama.sql", QUEM_CHAMA.replace("LOCK TABLE core.relogio IN ACCESS SHARE MODE; ", ""))
+    pasta.escrever("core/chamada.sql", funcao("core.chamada", "SELECT 7"))
+    pasta.instalar()
+    pasta.escrever("core/chamada.sql", funcao("core.chamada", "SELECT 9::bigint", devolve="bigint"))
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 8"))
+    assert _instalar_enquanto_chama(pasta) == 7
+    assert pasta.um("SELECT core.chama(false)") == 9
+    assert pasta.um("SELECT count(*) FROM pg_proc WHERE proname ~ 'afastada'") == 0
+
+
+def test_o_que_sai_guarda_ate_la_os_direitos_que_tinha(pasta: Pasta) -> None:
+    pasta.escrever(
+        "core/nova.sql", funcao("core.nova", "SELECT 1"), "GRANT EXECUTE ON FUNCTION core.nova() TO formigueiro_app"
+    )
+    pasta.instalar()
+    pasta.remover("core/nova.sql")
+    (sobra,) = funcoes._trocar(pasta.bd, pasta.raiz, funcoes._em_ordem(pasta.raiz))
+    assert sobra.alvo == "core.nova()"
+    assert pasta.um("SELECT has_function_privilege('formigueiro_app', 'core.nova()', 'EXECUTE')")
+    assert not pasta.um("SELECT has_function_privilege('formigueiro_leitura', 'core.nova()', 'EXECUTE')")
+
+
+def test_uma_funcao_nova_que_chama_a_que_sai_e_nomeada_e_nada_muda(pasta: Pasta) -> None:
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    pasta.instalar()
+    antes = fotografar(pasta.dsn)
+    pasta.remover("core/nova.sql")
+    pasta.escrever("core/outra.sql", funcao("core.outra", "SELECT core.nova()"))
+    with pytest.raises(ErroFuncao, match=r"core/outra\.sql: .*core\.nova\(\) does not exist"):
+        pasta.instalar()
+    assert fotografar(pasta.dsn) == antes
+
+
+def test_por_uma_transacao_muito_longa_nao_se_espera_para_sempre(
+    pasta: Pasta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transacoes, "PRAZO_S", 0.1)
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    pasta.instalar()
+    pasta.remover("core/nova.sql")
+    with psycopg.connect(pasta.dsn) as longa, capture_logs() as linhas:
+        longa.execute("SELECT 1")
+        pasta.instalar()
+    assert pasta.um("SELECT to_regprocedure('core.nova()') IS NULL")
+    assert [linha["event"] for linha in linhas] == [
+        "transações abertas há mais de 0.1 s (1): migrar segue sem esperar que terminem"
+    ]

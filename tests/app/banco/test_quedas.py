@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import psycopg
 import pytest
 
 from app.banco.migrar import migrar
@@ -22,8 +23,8 @@ def _rodar(dsn: str, no_comando: int, quando: str) -> subprocess.CompletedProces
     )  # fmt: skip
 
 
-def _cair_e_retomar(banco_vazio: Callable[[], str], pontos: int, quando: str) -> None:
-    inteiro = banco_vazio()
+def _cair_e_retomar(partida: Callable[[], str], pontos: int, quando: str) -> None:
+    inteiro = partida()
     feito = _rodar(inteiro, sys.maxsize, quando)
     assert feito.returncode == 0, feito.stderr
     total = int(feito.stdout)
@@ -31,7 +32,7 @@ def _cair_e_retomar(banco_vazio: Callable[[], str], pontos: int, quando: str) ->
 
     for ponto in range(pontos):
         no_comando = 1 + ponto * (total - 1) // (pontos - 1)
-        caido = banco_vazio()
+        caido = partida()
         assert _rodar(caido, no_comando, quando).returncode == -signal.SIGKILL
         migrar(caido)
         assert fotografar(caido) == esperado, f"queda no comando {no_comando}"
@@ -40,6 +41,29 @@ def _cair_e_retomar(banco_vazio: Callable[[], str], pontos: int, quando: str) ->
 @pytest.mark.parametrize("quando", ["antes", "durante"])
 def test_retoma_de_qualquer_ponto(quando: str, banco_vazio: Callable[[], str]) -> None:
     _cair_e_retomar(banco_vazio, PONTOS, quando)
+
+
+@pytest.mark.parametrize("quando", ["antes", "durante"])
+def test_retoma_de_qualquer_ponto_de_uma_troca_de_versao(quando: str, banco_vazio: Callable[[], str]) -> None:
+    """Com o que remover, e com o que afastar para pôr outro no lugar."""
+
+    def de_outra_versao() -> str:
+        dsn = banco_vazio()
+        migrar(dsn)
+        with psycopg.connect(dsn) as conexao:
+            conexao.execute(
+                """
+                DELETE FROM migracoes.funcoes;
+                SET ROLE core_dono;
+                CREATE FUNCTION core.sobra() RETURNS int LANGUAGE sql AS 'SELECT 1';
+                CREATE VIEW core.sobra AS SELECT core.sobra() AS n;
+                DROP FUNCTION core._prazo_do_comando();
+                CREATE FUNCTION core._prazo_do_comando() RETURNS text LANGUAGE sql AS 'SELECT now()::text'
+                """
+            )
+        return dsn
+
+    _cair_e_retomar(de_outra_versao, PONTOS, quando)
 
 
 @pytest.mark.longo
