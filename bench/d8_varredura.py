@@ -182,16 +182,21 @@ def por_projeto(duracao: Duracao, projetos: int) -> str:
 
 
 def medir_escala(rodadas: int) -> None:
+    """Os dois tamanhos nas mesmas condições: as mesmas rodadas, e cada varredura numa sessão nova, sem nada na memória,
+    como o pg_cron a faz.
+    """
     custos = []
     for projetos in (5_000, 500_000):
+        duracoes = []
         with banco(projetos) as bd:
-            duracoes = [varrer(bd, projetos)]
-            for _ in range(1, rodadas if projetos < 100_000 else 1):
-                semear(bd, projetos)
-                duracoes.append(varrer(bd, projetos))
+            for rodada in range(rodadas):
+                if rodada:
+                    semear(bd, projetos)
+                with psycopg.connect(bd.info.dsn, autocommit=True) as nova:
+                    duracoes.append(varrer(nova, projetos))
+                print(f"{projetos} projetos: por projeto, {por_projeto(duracoes[-1], projetos)}", flush=True)
         relogio, cpu = (statistics.median(valores) for valores in zip(*duracoes, strict=True))
         custos.append(Duracao(relogio / projetos, cpu / projetos))
-        print(f"{projetos} projetos: por projeto, {por_projeto(Duracao(relogio, cpu), projetos)}", flush=True)
     pequeno, grande = custos
     print(
         f"custo por projeto em 500.000 sobre o de 5.000: {grande.relogio / pequeno.relogio:.2f} "
