@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from app.validacao import em_portugues
+
 # Nestes, vazio diz alguma coisa: uma denylist sem termos, ou um engano que não há de ligar o banco embutido.
 _VAZIO_VALE = {"database_url", "database_url_migracao", "moderacao_denylist_texto"}
 
@@ -62,7 +64,7 @@ def ler(ambiente: Mapping[str, str] = os.environ) -> Ajustes:
     try:
         ajustes = msgspec.convert(valores, Ajustes, strict=False, dec_hook=lambda tipo, valor: tipo(valor))
     except msgspec.ValidationError as erro:
-        raise ErroAjuste(_em_portugues(str(erro))) from None
+        raise ErroAjuste(_falta(str(erro))) from None
     _conferir(ajustes)
     return ajustes
 
@@ -88,7 +90,7 @@ def _conferir(ajustes: Ajustes) -> None:
         raise ErroAjuste("DATABASE_URL_MIGRACAO só vale com DATABASE_URL")
 
 
-def _em_portugues(mensagem: str) -> str:
-    """Da mensagem do msgspec (`… - at `$.campo``) à variável de ambiente."""
+def _falta(mensagem: str) -> str:
+    """Da mensagem do msgspec (`… - at `$.campo``) à variável de ambiente e ao que ela deve ser."""
     motivo, _, onde = mensagem.partition(" - at `$.")
-    return f"{onde.rstrip('`').upper()}: valor inválido ({motivo})"
+    return f"{onde.rstrip('`').upper()}: {em_portugues(motivo)}"

@@ -4,26 +4,9 @@ import re
 from typing import Any
 
 from app.http.problema import Falta
+from app.validacao import em_portugues
 
-_TIPOS = {
-    "str": "um texto",
-    "int": "um número inteiro",
-    "float": "um número",
-    "bool": "verdadeiro ou falso",
-    "uuid": "um UUID",
-    "object": "um objeto",
-    "array": "uma lista",
-}
 _AUSENTE = re.compile(r"Object missing required field `(?P<campo>.+)`")
-_PADROES: list[tuple[re.Pattern[str], str]] = [
-    (re.compile(r"'data'"), "é obrigatório"),  # sem corpo, o Litestar devolve a chave que não achou
-    (re.compile(r"Expected `str` of length >= 1"), "não pode ser vazio"),
-    (re.compile(r"Expected `str` of length >= (\d+)"), "deve ter {0} caracteres ou mais"),
-    (re.compile(r"Expected `str` of length <= (\d+)"), "deve ter {0} caracteres ou menos"),
-    (re.compile(r"Expected `str` matching regex .*"), "não tem a forma esperada"),
-    (re.compile(r"Invalid UUID"), "deve ser um UUID"),
-]
-_TIPO_ESPERADO = re.compile(r"Expected `(\w+)`.*")
 
 
 def faltas_de_validacao(extra: Any) -> list[Falta]:
@@ -35,13 +18,6 @@ def faltas_de_validacao(extra: Any) -> list[Falta]:
 def _falta(campo: str, mensagem: str) -> Falta:
     if ausente := _AUSENTE.fullmatch(mensagem):
         return Falta(ausente["campo"], "é obrigatório")
-    return Falta("corpo" if campo == "data" else campo, _em_portugues(mensagem))
-
-
-def _em_portugues(mensagem: str) -> str:
-    for padrao, nossa in _PADROES:
-        if achado := padrao.fullmatch(mensagem):
-            return nossa.format(*achado.groups())
-    if esperado := _TIPO_ESPERADO.fullmatch(mensagem):
-        return f"deve ser {_TIPOS.get(esperado[1], 'de outro tipo')}"
-    return "tem um valor inválido"
+    if mensagem == "'data'":  # sem corpo, o Litestar devolve a chave que não achou
+        return Falta("corpo", "é obrigatório")
+    return Falta("corpo" if campo == "data" else campo, em_portugues(mensagem))

@@ -236,7 +236,7 @@ def test_chave_anterior_fraca_impede_de_subir() -> None:
     ("ambiente", "mensagem"),
     [
         ({"SEGREDO_ANTERIOR": "x" * 32}, "SEGREDO_ANTERIOR só vale com FORMIGUEIRO_JWT_SEGREDO"),
-        ({"SEGREDO": "x" * 32, "SEGREDO_ANTERIOR": "curto"}, "FORMIGUEIRO_JWT_SEGREDO_ANTERIOR: valor inválido"),
+        ({"SEGREDO": "x" * 32, "SEGREDO_ANTERIOR": "curto"}, "SEGREDO_ANTERIOR: deve ter 32 caracteres"),
         ({"SEGREDO": "x" * 32, "SEGREDO_ANTERIOR": "x" * 32}, "SEGREDO_ANTERIOR é a chave de"),
         ({"SEGREDO": "x" * 32, "CHAVE_PUBLICA_ANTERIOR": "y"}, "CHAVE_PUBLICA_ANTERIOR só vale com"),
     ],
