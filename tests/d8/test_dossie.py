@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.d8.apoio import CONSELHEIRO, LOCALIZACAO, Manutencao
+from tests.d8.apoio import CONSELHEIRO, LOCALIZACAO, Cru, Manutencao
 
 # Projeto de 2025 com dois ciclos no histórico, o segundo sem desfecho, gerado com 40 dias de atraso.
 DOSSIE = (
@@ -186,8 +186,10 @@ def com_longo_historico(d8: Manutencao, ciclos: int, observacoes: str, **campos:
                       "materiais_utilizados": ["🌳" * 200] * 200, "localizacao": LOCALIZACAO | {"endereco": "🌳" * 999},
                       "plano": {"tipo": "🌳" * 200}}),
         ("\x01" * 5000, {"resumo_final": "\x01" * 10_000, "titulo": "\x02" * 50 + "ok"}),
+        ("ç" * 900, {"resumo_final": "ç" * 13_000,
+                     "localizacao": {"lat": Cru("-23." + "5" * 16_000), "lng": Cru("-46." + "6" * 16_000)}}),
     ],
-    ids=["acentos", "aspas", "árvores", "controle"],
+    ids=["acentos", "aspas", "árvores", "controle", "casas"],
 )  # fmt: skip
 def test_o_dossie_fica_abaixo_de_50_kb(d8: Manutencao, observacoes: str, campos: dict[str, Any]) -> None:
     projeto = com_longo_historico(d8, 100, observacoes, **campos)
