@@ -1,5 +1,6 @@
 """O dossiê, o texto e o peso: byte a byte, e dentro dos limites (D-8 3.7, 4.1, 4.2, 4.4 e 6.2; E24, E29, E30)."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -256,3 +257,32 @@ def test_varredura_e_montar_dossie_dao_os_mesmos_bytes(d8: Manutencao) -> None:
     )
     assert diferentes == 0
     assert d8.um("SELECT count(*) FROM d8.historico_manutencoes WHERE data_geracao = %s", agora) == 12
+
+
+def test_o_registro_descreve_cada_campo_que_a_d8_publica(d8: Manutencao) -> None:
+    """Quem consome lê o contrato, e não os payloads."""
+    projeto = d8.monitorar(plano={"intervalo_dias": 1})
+    demanda = d8.gerar(projeto)["demanda_manutencao_id"]
+    d8.executar(demanda, projeto, observacoes="Tudo certo.")
+    d8.despachar()
+    d8.avancar(3)
+    d8.varrer()
+    d8.bd.execute("SELECT d8.encerrar_monitoramento(%s, 'encerramento_manual')", [projeto])
+    for evento in d8.eventos():
+        esquema = d8.um(
+            "SELECT esquema FROM core.esquemas WHERE (tipo, versao) = (%s, %s)", evento["tipo"], evento["versao_schema"]
+        )
+        assert list(nao_descritos(evento["payload"], esquema, evento["tipo"])) == []
+
+
+def nao_descritos(valor: object, esquema: dict[str, Any], onde: str) -> Iterator[str]:
+    """Os campos de um payload que o esquema não nomeia, onde ele nomeia algum."""
+    if isinstance(valor, dict) and "properties" in esquema:
+        for nome, dentro in valor.items():
+            if nome not in esquema["properties"]:
+                yield f"{onde}.{nome}"
+            else:
+                yield from nao_descritos(dentro, esquema["properties"][nome], f"{onde}.{nome}")
+    elif isinstance(valor, list):
+        for dentro in valor:
+            yield from nao_descritos(dentro, esquema.get("items", {}), onde)
