@@ -78,6 +78,7 @@ BEGIN
                 COMMIT;
                 v_apos_ciclo := v_projeto.proximo_ciclo;
                 v_apos_id := v_projeto.id;
+                EXIT WHEN clock_timestamp() > v_prazo;
             END LOOP;
             EXIT WHEN NOT FOUND;  -- outra sessão cuidou de todos
         END IF;

@@ -11,7 +11,7 @@
 --
 -- Medido (perf), em 50.000 projetos com 0 a 3 ciclos cada: 238 µs de CPU por projeto, de que 56 o Registro, 42 gravar
 -- as quatro linhas e seus índices, 25 o SHA-256 dos dois eventos, 22 montar os jsonb, 20 mover o projeto com seus 7
--- índices, 12 os quatro UUIDs. A chamada ociosa, com 500.000 projetos ativos, 0,8 ms.
+-- índices, 12 os quatro UUIDs.
 
 CREATE OR REPLACE FUNCTION d8.varrer_lote(
     p_agora      timestamptz,
