@@ -1,5 +1,5 @@
 -- O que a D-8 guarda do projeto, para contar em cada manutenção (E29). Tudo o que um dia irá a um texto público passa
--- aqui, uma vez, pela máscara e pelo corte; na varredura só se copia.
+-- aqui pela máscara e pelo corte; na varredura só se copia.
 
 CREATE OR REPLACE FUNCTION d8.dossie_original(p_payload jsonb)
 RETURNS jsonb
