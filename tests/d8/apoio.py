@@ -55,7 +55,9 @@ class Manutencao:
     ) -> UUID:
         """Publica por core.publicar e devolve o event_id."""
         event_id = event_id or uuid4()
-        self.bd.execute("SELECT core.publicar(%s, %s, %s, %s, %s)", [tipo, Jsonb(payload), origem, versao, event_id])
+        self.bd.execute(
+            "SELECT core.publicar(%s, %s, %s, %s, %s)", [tipo, Jsonb(payload, dumps=com_cru), origem, versao, event_id]
+        )
         return event_id
 
     def despachar(self) -> None:

@@ -1,5 +1,6 @@
 """O dossiê, o texto e o peso: byte a byte, e dentro dos limites (D-8 3.7, 4.1, 4.2, 4.4 e 6.2; E24, E29, E30)."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -8,7 +9,7 @@ from uuid import UUID
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.d8.apoio import CONSELHEIRO, LOCALIZACAO, Manutencao
+from tests.d8.apoio import CONSELHEIRO, LOCALIZACAO, Cru, Manutencao
 
 # Projeto de 2025 com dois ciclos no histórico, o segundo sem desfecho, gerado com 40 dias de atraso.
 DOSSIE = (
@@ -186,8 +187,10 @@ def com_longo_historico(d8: Manutencao, ciclos: int, observacoes: str, **campos:
                       "materiais_utilizados": ["🌳" * 200] * 200, "localizacao": LOCALIZACAO | {"endereco": "🌳" * 999},
                       "plano": {"tipo": "🌳" * 200}}),
         ("\x01" * 5000, {"resumo_final": "\x01" * 10_000, "titulo": "\x02" * 50 + "ok"}),
+        ("ç" * 900, {"resumo_final": "ç" * 13_000,
+                     "localizacao": {"lat": Cru("-23." + "5" * 16_000), "lng": Cru("-46." + "6" * 16_000)}}),
     ],
-    ids=["acentos", "aspas", "árvores", "controle"],
+    ids=["acentos", "aspas", "árvores", "controle", "casas"],
 )  # fmt: skip
 def test_o_dossie_fica_abaixo_de_50_kb(d8: Manutencao, observacoes: str, campos: dict[str, Any]) -> None:
     projeto = com_longo_historico(d8, 100, observacoes, **campos)
@@ -254,3 +257,32 @@ def test_varredura_e_montar_dossie_dao_os_mesmos_bytes(d8: Manutencao) -> None:
     )
     assert diferentes == 0
     assert d8.um("SELECT count(*) FROM d8.historico_manutencoes WHERE data_geracao = %s", agora) == 12
+
+
+def test_o_registro_descreve_cada_campo_que_a_d8_publica(d8: Manutencao) -> None:
+    """Quem consome lê o contrato, e não os payloads."""
+    projeto = d8.monitorar(plano={"intervalo_dias": 1})
+    demanda = d8.gerar(projeto)["demanda_manutencao_id"]
+    d8.executar(demanda, projeto, observacoes="Tudo certo.")
+    d8.despachar()
+    d8.avancar(3)
+    d8.varrer()
+    d8.bd.execute("SELECT d8.encerrar_monitoramento(%s, 'encerramento_manual')", [projeto])
+    for evento in d8.eventos():
+        esquema = d8.um(
+            "SELECT esquema FROM core.esquemas WHERE (tipo, versao) = (%s, %s)", evento["tipo"], evento["versao_schema"]
+        )
+        assert list(nao_descritos(evento["payload"], esquema, evento["tipo"])) == []
+
+
+def nao_descritos(valor: object, esquema: dict[str, Any], onde: str) -> Iterator[str]:
+    """Os campos de um payload que o esquema não nomeia, onde ele nomeia algum."""
+    if isinstance(valor, dict) and "properties" in esquema:
+        for nome, dentro in valor.items():
+            if nome not in esquema["properties"]:
+                yield f"{onde}.{nome}"
+            else:
+                yield from nao_descritos(dentro, esquema["properties"][nome], f"{onde}.{nome}")
+    elif isinstance(valor, list):
+        for dentro in valor:
+            yield from nao_descritos(dentro, esquema.get("items", {}), onde)

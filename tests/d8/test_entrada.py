@@ -8,6 +8,7 @@ import pytest
 
 from tests.d8.apoio import LOCALIZACAO, PLANO, Cru, Manutencao, com_cru, conclusao
 
+CPF = "529.982.247-25"
 SO_DA_1_0_0: dict[str, Any] = {
     "dias_ate_conclusao": 1,
     "total_atualizacoes": 1,
@@ -16,11 +17,7 @@ SO_DA_1_0_0: dict[str, Any] = {
 
 
 def publicar_cru(d8: Manutencao, payload: dict[str, object], versao: str = "1.1.0") -> UUID:
-    evento = uuid4()
-    d8.bd.execute(
-        "SELECT core.publicar('demanda.concluída', %s::jsonb, 'D-6b', %s, %s)", [com_cru(payload), versao, evento]
-    )
-    return evento
+    return d8.publicar("demanda.concluída", payload, versao)
 
 
 def campos_em_falta(d8: Manutencao, *eventos: UUID) -> list[list[str]]:
@@ -286,3 +283,34 @@ def test_o_registro_do_projeto_e_contado(d8: Manutencao) -> None:
     assert info["contexto"]["projeto_id"] == str(projeto)
     assert info["contexto"]["proximo_ciclo"] == "2026-07-09T12:00:00.000Z"
     assert info["event_id"] == d8.projeto(projeto)["event_id_origem"]
+
+
+def test_mascara_o_que_a_linha_unica_ou_a_limpeza_formaria(d8: Manutencao) -> None:
+    """Quebras, espaços dobrados e caracteres de controle somem: o que eles separavam não pode aparecer inteiro."""
+    projeto = d8.monitorar(
+        titulo="Praça. Zelador (11)\n988887777",
+        resumo_final="Entregue. CPF 529.982\x01.247-25",
+        responsavel_tecnico="Paulo, 11  98765\t4321",
+    )
+    original = d8.projeto(projeto)["dossie_original"]
+    assert original["titulo"] == "Praça. Zelador [telefone removido]"
+    assert original["descricao"] == "Entregue. CPF [CPF removido]"
+    assert original["responsavel_tecnico"] == "Paulo, [telefone removido]"
+
+
+@pytest.mark.parametrize("niveis", [30, 40, 5000])
+def test_plano_muito_aninhado_nao_envenena_a_chave_nem_detem_a_retencao(d8: Manutencao, niveis: int) -> None:
+    """Dois mil colchetes cabem no conteúdo de uma atualização; além de 32 níveis a máscara não desce, e nada passa."""
+    fundo = Cru("[" * niveis + f'"CPF {CPF}"' + "]" * niveis)
+    demanda = uuid4()
+    publicar_cru(d8, conclusao(demanda, d8.agora, plano_manutencao=Cru(com_cru(PLANO | {"nota": fundo}))))
+    d8.despachar()
+    assert d8.pendencias() == 0
+    antes = d8.projeto_da(demanda)
+    assert CPF not in str(antes["plano_manutencao"])
+    ciclo = d8.gerar(antes["id"])
+    d8.executar(ciclo["demanda_manutencao_id"], antes["id"])
+    d8.bd.execute("CALL core.redigir(core.agora())")
+    d8.bd.execute("SELECT d8.reconstruir()")
+    assert d8.projeto_da(demanda)["plano_manutencao"] == antes["plano_manutencao"]
+    assert d8.um("SELECT count(*) FROM core.event_log WHERE payload::text ~ %s", CPF) == 0

@@ -117,6 +117,34 @@ def test_execucao_de_projeto_encerrado_so_fecha_o_ciclo(d8: Manutencao, projeto:
     assert len(d8.eventos("manutenção.ciclo_encerrado")) == 1
 
 
+def test_execucao_tratada_com_atraso_nao_traz_de_volta_o_proximo_ciclo(d8: Manutencao) -> None:
+    """Publicada no dia seguinte ao ciclo 1 e tratada semanas depois, com o 3 já gerado, só fecha o seu."""
+    semanal = d8.monitorar(plano={"intervalo_dias": 7})
+    primeiro = d8.gerar(semanal)
+    d8.despachar()
+    d8.avancar(1)
+    d8.executar(primeiro["demanda_manutencao_id"], semanal)
+    d8.gerar(semanal)
+    d8.gerar(semanal)
+    d8.avancar(1)
+    marcado = d8.projeto(semanal)
+    d8.despachar()
+    assert [ciclo["status"] for ciclo in d8.ciclos(semanal)] == ["concluida", "em_andamento", "em_andamento"]
+    assert d8.projeto(semanal) == marcado
+    d8.varrer()
+    assert len(d8.ciclos(semanal)) == 3
+
+
+def test_ciclo_velho_executado_agora_adia_o_proximo(d8: Manutencao) -> None:
+    semanal = d8.monitorar(plano={"intervalo_dias": 7})
+    primeiro = d8.gerar(semanal)
+    d8.gerar(semanal)
+    d8.avancar(1)
+    d8.executar(primeiro["demanda_manutencao_id"], semanal)
+    d8.despachar()
+    assert d8.projeto(semanal)["proximo_ciclo"] == d8.agora + timedelta(days=7)
+
+
 def test_a_execucao_aceita_a_demanda_original_no_lugar_do_projeto(d8: Manutencao, projeto: UUID) -> None:
     original = d8.projeto(projeto)["demanda_original_id"]
     d8.executar(d8.ciclo(projeto)["demanda_manutencao_id"], original)

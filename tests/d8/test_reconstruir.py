@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from psycopg.types.json import Jsonb
 
 from tests.apoio.espera import ate
 from tests.d8.apoio import LOCALIZACAO, PLANO, Manutencao
@@ -54,7 +55,12 @@ def viver(d8: Manutencao, sorte: Random, projetos: int, passos: int) -> None:
             if sorte.random() < 0.1:
                 plano["intervalo_dias"] = 0
             plano |= sorte.choice([{}, {"tipo": "rever com 3555-0199", "nota": [f"CPF {CPF}"]}])
-            textos = [None, f"Obra na R. A, CPF {CPF}", "(11) 98765-4321(11) 98765-4321 3555-0199 98765432"]
+            textos = [
+                None,
+                f"Obra na R. A, CPF {CPF}",
+                "(11) 98765-4321(11) 98765-4321 3555-0199 98765432",
+                "Rita: a@b.c\n ponto d, 11  98765\n4321\x01 0199, CPF 529.982\x02.247-25",
+            ]
             demandas.append(
                 d8.concluir(
                     plano_manutencao=plano,
@@ -79,7 +85,9 @@ def viver(d8: Manutencao, sorte: Random, projetos: int, passos: int) -> None:
                 ciclo["demanda_manutencao_id"],
                 ciclo["projeto_id"],
                 status_execucao=sorte.choice(["concluida", "parcial", "nao_executada", None]),
-                observacoes=sorte.choice([None, "Tudo certo", f"Falar com (11) 98765-4321, CPF {CPF}"]),
+                observacoes=sorte.choice(
+                    [None, "Tudo certo", f"Falar com (11) 98765-4321, CPF {CPF}", "a@b.c\x01 ponto d"]
+                ),
                 plano_manutencao=sorte.choice([None, {"intervalo_dias": 13, "tipo": CPF}, {"intervalo_dias": -1}]),
             )
         if sorte.random() < 0.2 and (ativos := d8.projetos()):
@@ -145,6 +153,30 @@ def test_evento_reprocessado_entra_na_ordem_em_que_foi_aplicado(d8: Manutencao) 
     d8.bd.execute("SELECT core.reprocessar(%s, 'D-8')", [evento])
     d8.gerar(d8.projetos()[0]["id"])
     d8.despachar()
+    conferir(d8)
+
+
+def test_demanda_recebida_de_outra_colonia_nao_confunde_a_reconstrucao(d8: Manutencao) -> None:
+    """A D-1a também publica o tipo, e a correlação é de quem publica."""
+    demanda = d8.gerar(d8.monitorar())["demanda_manutencao_id"]
+    (gerada,) = d8.eventos("demanda.recebida")
+    d8.bd.execute(
+        "SELECT core.publicar('demanda.recebida', %s, 'D-1a', '2.0.0', gen_random_uuid(), %s)",
+        [Jsonb({"demanda_id": str(demanda)}), gerada["correlacao_id"]],
+    )
+    d8.despachar()
+    conferir(d8)
+
+
+def test_um_lote_chamado_a_mao_se_reconstroi_igual(d8: Manutencao) -> None:
+    """Um lote serve ao DBA sem a varredura; a hora do banco tem microssegundos, e a dos eventos não."""
+    projeto = d8.monitorar()
+    d8.relogio(d8.projeto(projeto)["proximo_ciclo"] + timedelta(microseconds=123_456))
+    d8.bd.execute(
+        "SELECT d8.varrer_lote(core.agora(), '-infinity', '00000000-0000-0000-0000-000000000000', core.agora(),"
+        " 'ffffffff-ffff-ffff-ffff-ffffffffffff', 1)"
+    )
+    assert d8.ciclo(projeto)["data_geracao"].microsecond == 123_000
     conferir(d8)
 
 

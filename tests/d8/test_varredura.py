@@ -108,6 +108,26 @@ def test_projetos_ruins_ficam_registrados_e_nao_detem_ninguem(d8: Manutencao) ->
     assert len(d8.ocorrencias("erro")) == 5
 
 
+def test_o_lote_que_falhou_tambem_acaba_no_prazo(d8: Manutencao) -> None:
+    """Projeto a projeto, um lote leva mais: sem olhar o prazo, o statement_timeout mataria a varredura sem relato."""
+    d8.semear(20)
+    ultimo = d8.projetos()[-1]["id"]
+    d8.bd.execute("UPDATE d8.projetos_monitorados SET plano_manutencao = '{}' WHERE id = %s", [ultimo])
+    prazo = d8.um("SELECT pg_get_functiondef('core._prazo_do_comando'::regproc)")
+    d8.bd.execute(prazo.replace(corpo(prazo), "SELECT '-infinity'::timestamptz"))
+    d8.varrer()
+    assert len(d8.ciclos()) == 1
+    assert d8.ocorrencias("info")[-1]["contexto"]["total_projetos_verificados"] == 1
+    d8.bd.execute(prazo)
+    d8.varrer()
+    assert len(d8.ciclos()) == 19
+
+
+def corpo(definicao: str) -> str:
+    """O que está entre os dois $function$."""
+    return definicao.split("$function$")[1]
+
+
 def test_evento_que_nao_se_publica_deixa_o_projeto_como_estava(d8: Manutencao) -> None:
     """Publicar e mudar o estado são uma transação só (E27)."""
     d8.semear(3)

@@ -56,24 +56,40 @@ aplicar outra vez não muda nada. NULL dá NULL. Fonte: E29.';
 
 CREATE OR REPLACE FUNCTION core._mascarar(p_valor jsonb)
 RETURNS jsonb
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT core._mascarar_ate(p_valor, 32)
+$$;
+
+COMMENT ON FUNCTION core._mascarar(jsonb) IS
+'O valor com cada texto dele passado por core.mascarar_identificadores; vetor ou objeto além de 32 níveis vira nulo.
+Fonte: E29.';
+
+CREATE OR REPLACE FUNCTION core._mascarar_ate(p_valor jsonb, p_niveis int)
+RETURNS jsonb
 LANGUAGE plpgsql
 IMMUTABLE
 PARALLEL SAFE
 AS $$
 BEGIN
-    RETURN CASE jsonb_typeof(p_valor)
-        WHEN 'string' THEN to_jsonb(core.mascarar_identificadores(p_valor #>> '{}'))
-        WHEN 'array' THEN (SELECT coalesce(jsonb_agg(core._mascarar(e.valor) ORDER BY e.n), '[]')
-                             FROM jsonb_array_elements(p_valor) WITH ORDINALITY AS e (valor, n))
-        WHEN 'object' THEN (SELECT coalesce(jsonb_object_agg(o.campo, core._mascarar(o.valor)), '{}')
-                              FROM jsonb_each(p_valor) AS o (campo, valor))
-        ELSE p_valor
+    -- Cada nível é uma chamada: mil colchetes, que cabem em 2 KB, esgotariam a pilha e parariam a retenção de todos.
+    RETURN CASE
+        WHEN jsonb_typeof(p_valor) = 'string' THEN to_jsonb(core.mascarar_identificadores(p_valor #>> '{}'))
+        WHEN jsonb_typeof(p_valor) NOT IN ('array', 'object') THEN p_valor
+        WHEN p_niveis = 0 THEN 'null'
+        WHEN jsonb_typeof(p_valor) = 'array'
+        THEN (SELECT coalesce(jsonb_agg(core._mascarar_ate(e.valor, p_niveis - 1) ORDER BY e.n), '[]')
+                FROM jsonb_array_elements(p_valor) WITH ORDINALITY AS e (valor, n))
+        ELSE (SELECT coalesce(jsonb_object_agg(o.campo, core._mascarar_ate(o.valor, p_niveis - 1)), '{}')
+                FROM jsonb_each(p_valor) AS o (campo, valor))
     END;
 END
 $$;
 
-COMMENT ON FUNCTION core._mascarar(jsonb) IS
-'O valor com cada texto dele, em qualquer fundura, passado por core.mascarar_identificadores. Fonte: E29.';
+COMMENT ON FUNCTION core._mascarar_ate(jsonb, int) IS
+'A descida de core._mascarar, com os níveis que ainda restam.';
 
-GRANT EXECUTE ON FUNCTION core._mascarar(jsonb) TO d6b_dono, d8_dono;
+GRANT EXECUTE ON FUNCTION core._mascarar(jsonb), core._mascarar_ate(jsonb, int) TO d6b_dono, d8_dono;
 GRANT EXECUTE ON FUNCTION core.mascarar_identificadores(text) TO d6b_dono, d8_dono, formigueiro_dba;

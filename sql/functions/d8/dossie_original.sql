@@ -1,5 +1,5 @@
 -- O que a D-8 guarda do projeto, para contar em cada manutenção (E29). Tudo o que um dia irá a um texto público passa
--- aqui, uma vez, pela máscara e pelo corte; na varredura só se copia.
+-- aqui pela máscara e pelo corte; na varredura só se copia.
 
 CREATE OR REPLACE FUNCTION d8.dossie_original(p_payload jsonb)
 RETURNS jsonb
@@ -28,8 +28,11 @@ RETURNS text
 LANGUAGE sql
 STABLE
 AS $$
-    SELECT nullif(btrim(left(btrim(regexp_replace(core.mascarar_identificadores(p_valor #>> '{}'),
-                                                  '[[:cntrl:][:space:]]+', ' ', 'g')),
+    -- Mascara também depois: juntar as linhas pode formar o telefone que estava em duas. E antes, para que a máscara que
+    -- a retenção põe no evento não mude o resultado (E23).
+    SELECT nullif(btrim(left(btrim(core.mascarar_identificadores(
+                                       regexp_replace(core.mascarar_identificadores(p_valor #>> '{}'),
+                                                      '[[:cntrl:][:space:]]+', ' ', 'g'))),
                              p_limite)), '')
      WHERE jsonb_typeof(p_valor) = 'string'
 $$;
@@ -56,7 +59,8 @@ RETURNS text
 LANGUAGE sql
 STABLE
 AS $$
-    SELECT regexp_replace(core.mascarar_identificadores(p_valor #>> '{}'), '[\x01-\x08\x0B-\x1F\x7F]', '', 'g')
+    SELECT core.mascarar_identificadores(regexp_replace(core.mascarar_identificadores(p_valor #>> '{}'),
+                                                        '[\x01-\x08\x0B-\x1F\x7F]', '', 'g'))
 $$;
 
 COMMENT ON FUNCTION d8.texto_publico(jsonb) IS
@@ -97,10 +101,24 @@ RETURNS jsonb
 LANGUAGE sql
 STABLE
 AS $$
-    SELECT jsonb_strip_nulls(jsonb_build_object('lat', p_valor -> 'lat',
-                                                'lng', p_valor -> 'lng',
+    SELECT jsonb_strip_nulls(jsonb_build_object('lat', d8.coordenada(p_valor -> 'lat'),
+                                                'lng', d8.coordenada(p_valor -> 'lng'),
                                                 'endereco', d8.uma_linha(p_valor -> 'endereco', 200)))
 $$;
 
 COMMENT ON FUNCTION d8.localizacao(jsonb) IS
 '{lat, lng, endereco}, e só isso: o resto que viesse iria a um evento público. Fonte: D-8 2.2.';
+
+CREATE OR REPLACE FUNCTION d8.coordenada(p_valor jsonb)
+RETURNS jsonb
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    -- Um número JSON pode ter 16 mil casas, e duas coordenadas assim passariam sozinhas dos 50 KB do dossiê.
+    SELECT CASE WHEN scale((p_valor)::numeric) > 20 THEN to_jsonb(round((p_valor)::numeric, 20)) ELSE p_valor END
+     WHERE jsonb_typeof(p_valor) = 'number'
+$$;
+
+COMMENT ON FUNCTION d8.coordenada(jsonb) IS
+'A coordenada como veio, com até 20 casas decimais; NULL se não é número.';

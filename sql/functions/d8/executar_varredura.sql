@@ -39,7 +39,7 @@ BEGIN
     LOOP
         v_falhou := false;
         -- A hora anda com a rede: core.exigir_hora não aceita a de uma varredura longa que a tivesse parada.
-        v_agora := date_trunc('milliseconds', p_agora + (core.agora() - v_inicio));
+        v_agora := p_agora + (core.agora() - v_inicio);
         BEGIN
             SELECT * INTO STRICT v_lote
               FROM d8.varrer_lote(v_agora, v_apos_ciclo, v_apos_id, v_agora, c_ultimo_id, p_lote);
@@ -61,7 +61,7 @@ BEGIN
                 SELECT p.proximo_ciclo, p.id
                   FROM d8.proximos_vencidos(v_agora, v_apos_ciclo, v_apos_id, p_lote) AS p
             LOOP
-                v_agora := date_trunc('milliseconds', p_agora + (core.agora() - v_inicio));
+                v_agora := p_agora + (core.agora() - v_inicio);
                 BEGIN
                     SELECT * INTO STRICT v_lote
                       FROM d8.varrer_lote(v_agora, v_apos_ciclo, v_apos_id, v_projeto.proximo_ciclo, v_projeto.id, 1);
@@ -78,6 +78,7 @@ BEGIN
                 COMMIT;
                 v_apos_ciclo := v_projeto.proximo_ciclo;
                 v_apos_id := v_projeto.id;
+                EXIT WHEN clock_timestamp() > v_prazo;
             END LOOP;
             EXIT WHEN NOT FOUND;  -- outra sessão cuidou de todos
         END IF;

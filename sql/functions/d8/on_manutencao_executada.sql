@@ -116,7 +116,11 @@ BEGIN
     END IF;
     IF v_quando > d8.fim_da_vida(p_projeto) THEN
         PERFORM d8.gravar_encerramento(p_projeto.id, 'vida_util_esgotada', v_quando, p_evento.event_id);
-    ELSIF v_executada THEN
+    -- Tratada com atraso, a execução não traz de volta o que a varredura já marcou depois dela.
+    ELSIF v_executada AND NOT EXISTS (SELECT FROM d8.historico_manutencoes AS h
+                                       WHERE h.projeto_id = p_ciclo.projeto_id
+                                         AND h.ciclo_numero > p_ciclo.ciclo_numero
+                                         AND h.data_geracao > v_quando) THEN
         UPDATE d8.projetos_monitorados AS p
            SET proximo_ciclo = d8.mais_dias(v_quando, d8.proximo_intervalo(v_payload, p.plano_manutencao)),
                event_id_ultima_alteracao = p_evento.event_id,
@@ -130,8 +134,9 @@ $$;
 
 COMMENT ON FUNCTION d8.registrar_execucao(core.event_log, d8.projetos_monitorados, d8.historico_manutencoes) IS
 'Aplica uma execução já julgada ao ciclo e ao projeto, que quem chama travou, e devolve o projeto como ficou.
-concluida e parcial fecham o ciclo como concluida e marcam o próximo; nao_executada o fecha como cancelada e não mexe
-no próximo; o fim da vida útil encerra em qualquer dos três; um projeto encerrado fica como está.
+concluida e parcial fecham o ciclo como concluida e marcam o próximo, salvo se outro já foi gerado depois dela;
+nao_executada o fecha como cancelada e não mexe no próximo; o fim da vida útil encerra em qualquer dos três; um projeto
+encerrado fica como está.
 Fonte: D-8 3.9, E21, E24, E25.';
 
 CREATE OR REPLACE FUNCTION d8.proximo_intervalo(p_payload jsonb, p_plano jsonb)

@@ -86,7 +86,8 @@ BEGIN
       FROM core.event_log AS e
      WHERE e.chave = p_evento.chave
        AND e.correlacao_id = p_evento.correlacao_id
-       AND e.tipo = 'demanda.recebida';
+       AND e.tipo = 'demanda.recebida'
+       AND e.origem = 'D-8';  -- a D-1a também publica esse tipo
     INSERT INTO d8.historico_manutencoes
     SELECT c.*
       FROM d8.ciclo_gerado((v_payload ->> 'projeto_original_id')::uuid,
