@@ -32,6 +32,8 @@ def test_mascara_o_que_tem_forma_de_identificador(bd: psycopg.Connection[Any]) -
         "tel. 1135550199": "tel. [telefone removido]",
         "rita.souza@exemplo.com.br": "[e-mail removido]",
         "rita (arroba) exemplo.com": "[e-mail removido]",
+        "Rita:\u00a0(11)\u00a098765\u20114321": "Rita: [telefone removido]",
+        "529\u202f982\u202f247\u202f25": "[CPF removido]",
     }
     assert {texto: mascarar(bd, texto) for texto in casos} == casos
 
@@ -46,6 +48,7 @@ def test_mascara_o_que_tem_forma_de_identificador(bd: psycopg.Connection[Any]) -
         "Coordenadas -23.5505199, -46.6333094",
         "Medidor 2027.0312.004567 e registro 55720968229",
         "arroba de capim e 10 @ de gado",
+        "R$\u00a01.250,00 em 12\u00a0meses, porta\u2011a\u2011porta",
     ],
 )
 def test_poupa_o_que_se_parece(bd: psycopg.Connection[Any], texto: str) -> None:
@@ -59,7 +62,8 @@ def test_nulo_continua_nulo(bd: psycopg.Connection[Any]) -> None:
 PEDACOS = st.sampled_from(
     ["529.982.247-25", "52998224725", "cpf", "CPF nº ", "(11) 98765-4321", "+55 11 98765-4321", "3555-0199",
      "1135550199", "98765 4321", "tel", "contato: ", "a@b.c", "rita arroba b ponto c", "@", "arroba", "(11) 6234-5678",
-     "[telefone removido]", "[CPF removido]", "[e-mail removido]", " ", "\n", ".", "-", "/", "(", "]", "x", "2"]
+     "[telefone removido]", "[CPF removido]", "[e-mail removido]", " ", "\u00a0", "\u2011", "\n",
+     ".", "-", "/", "(", "]", "x", "2"]
 )  # fmt: skip
 
 

@@ -30,7 +30,9 @@ DECLARE
     c_fone_rotulado CONSTANT text := '(?<!\[)(\m(?:tel|telefone|fone|cel|celular|whats|whatsapp|zap|contato)\M'
                                      '[^[:digit:]]{0,12})[+]?(?:[0-9]{8,11}|55[0-9]{10,11}|[0-9]{4,5} [0-9]{4})'
                                      || c_depois;
-    v_texto         text := p_texto;
+    -- Quem cola de um editor traz espaços e hífenes que não quebram a linha; no que nada se mascara, ficam.
+    v_simples       CONSTANT text := translate(p_texto, U&'\00A0\2007\2009\202F\2010\2011', '    --');
+    v_texto         text := v_simples;
     v_antes         text;
 BEGIN
     IF p_texto !~* '[0-9]{2}|@|arroba' THEN
@@ -46,7 +48,7 @@ BEGIN
         v_texto := regexp_replace(v_texto, c_fone_sem_ddd, '[telefone removido]', 'g');
         EXIT WHEN v_texto IS NOT DISTINCT FROM v_antes;
     END LOOP;
-    RETURN v_texto;
+    RETURN CASE WHEN v_texto = v_simples THEN p_texto ELSE v_texto END;
 END
 $$;
 
