@@ -58,6 +58,15 @@ _OBJETOS = """
      WHERE p.pronamespace::regnamespace::text = ANY (%(esquemas)s)
 """
 
+_ROTINAS_E_VISOES = """
+    (SELECT 'ROUTINE', p.oid, p.oid::regprocedure::text, p.pronamespace, p.proname, p.proowner, p.proacl
+       FROM pg_proc AS p
+      UNION ALL
+     SELECT 'VIEW', c.oid, c.oid::regclass::text, c.relnamespace, c.relname, c.relowner, c.relacl
+       FROM pg_class AS c
+      WHERE c.relkind = 'v') AS o (especie, oid, alvo, esquema, nome, dono, direitos)
+"""
+
 
 def travar(conexao: psycopg.Connection[Any]) -> None:
     """Toma de uma vez, e antes de tudo, as travas que os gatilhos vão pedir.
@@ -109,15 +118,12 @@ def remover(conexao: psycopg.Connection[Any], condenados: Iterable[Objeto]) -> N
 def afastar(conexao: psycopg.Connection[Any], nomes: Collection[str]) -> set[tuple[str, int]]:
     """Dá outro nome às rotinas e visões destes nomes, que abrem o lugar e continuam a servir a quem já as chamava."""
     afastados = conexao.execute(
-        """
-        SELECT 'ROUTINE', p.oid, format('ALTER ROUTINE %%s RENAME TO _afastada_%%s', p.oid::regprocedure, p.oid)
-          FROM pg_proc AS p
-         WHERE p.pronamespace::regnamespace || '.' || p.proname = ANY (%(nomes)s)
-        UNION ALL
-        SELECT 'VIEW', c.oid, format('ALTER VIEW %%s RENAME TO _afastada_%%s', c.oid::regclass, c.oid)
-          FROM pg_class AS c
-         WHERE c.relkind = 'v'
-           AND c.relnamespace::regnamespace || '.' || c.relname = ANY (%(nomes)s)
+        f"""
+        SELECT o.especie, o.oid,
+               format('ALTER %%s %%s RENAME TO %%I',
+                      o.especie, o.alvo, format('_afastada_%%s_%%s', o.oid, left(o.nome, 40)))
+          FROM {_ROTINAS_E_VISOES}
+         WHERE o.esquema::regnamespace || '.' || o.nome = ANY (%(nomes)s)
         """,
         {"nomes": list(nomes)},
     ).fetchall()
@@ -132,18 +138,13 @@ def direitos(conexao: psycopg.Connection[Any]) -> list[Direito]:
     Nas rotinas, os arquivos mandam também em PUBLIC, que nada pode.
     """
     linhas = conexao.execute(
-        """
+        f"""
         SELECT o.especie, o.oid, o.alvo, o.esquema::regnamespace::text,
                r.rolname, a.privilege_type, a.is_grantable,
                CASE WHEN a.grantee = 0 THEN o.especie = 'ROUTINE'
                     ELSE r.rolname ~ '^(formigueiro_.*|(core|d6b|d8)_dono)$'
                END
-          FROM (SELECT 'ROUTINE', p.oid, p.oid::regprocedure::text, p.pronamespace, p.proowner, p.proacl
-                  FROM pg_proc AS p
-                 UNION ALL
-                SELECT 'VIEW', c.oid, c.oid::regclass::text, c.relnamespace, c.relowner, c.relacl
-                  FROM pg_class AS c
-                 WHERE c.relkind = 'v') AS o (especie, oid, alvo, esquema, dono, direitos)
+          FROM {_ROTINAS_E_VISOES}
          CROSS JOIN aclexplode(o.direitos) AS a
           LEFT JOIN pg_roles AS r ON r.oid = a.grantee
          WHERE o.esquema::regnamespace::text = ANY (%s)

@@ -263,6 +263,16 @@ def test_uma_funcao_de_que_uma_tabela_depende_nao_some_calada(pasta: Pasta) -> N
         pasta.instalar()
 
 
+def test_a_visao_de_um_dba_que_segura_a_que_muda_e_dita_pelo_nome(pasta: Pasta) -> None:
+    pasta.escrever("core/visoes/vista.sql", "CREATE OR REPLACE VIEW core.vista AS SELECT 1 AS a")
+    pasta.instalar()
+    pasta.bd.execute("CREATE VIEW public.do_dba AS SELECT * FROM core.vista")
+    pasta.escrever("core/visoes/vista.sql", "CREATE OR REPLACE VIEW core.vista AS SELECT 'a' AS b")
+    with pytest.raises(ErroBanco, match=r"view public\.do_dba depends on view core\.\w+_vista"):
+        pasta.instalar()
+    assert pasta.um("SELECT a FROM public.do_dba") == 1
+
+
 # Espera numa trava, e só depois chama a outra; o que já foi chamado uma vez está guardado na sessão.
 QUEM_CHAMA = funcao(
     "core.chama",
