@@ -10,6 +10,10 @@ from psycopg import errors, sql
 from app.banco.erros import ErroBanco
 
 ESQUEMAS = ("core", "d6b", "d8")
+PAPEIS = (
+    *(f"{esquema}_dono" for esquema in ESQUEMAS),
+    *(f"formigueiro_{papel}" for papel in ("app", "produtor", "dba", "leitura")),
+)
 
 
 @dataclass(frozen=True)
@@ -141,16 +145,15 @@ def direitos(conexao: psycopg.Connection[Any]) -> list[Direito]:
         f"""
         SELECT o.especie, o.oid, o.alvo, o.esquema::regnamespace::text,
                r.rolname, a.privilege_type, a.is_grantable,
-               CASE WHEN a.grantee = 0 THEN o.especie = 'ROUTINE'
-                    ELSE r.rolname ~ '^(formigueiro_.*|(core|d6b|d8)_dono)$'
-               END
+               CASE WHEN a.grantee = 0 THEN o.especie = 'ROUTINE' ELSE r.rolname = ANY (%s) END
           FROM {_ROTINAS_E_VISOES}
          CROSS JOIN aclexplode(o.direitos) AS a
           LEFT JOIN pg_roles AS r ON r.oid = a.grantee
          WHERE o.esquema::regnamespace::text = ANY (%s)
            AND a.grantee <> o.dono
+           AND (a.grantee = 0 OR r.oid IS NOT NULL)
         """,
-        [list(ESQUEMAS)],
+        [list(PAPEIS), list(ESQUEMAS)],
     )
     return [Direito(*linha) for linha in linhas]
 

@@ -12,6 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.banco import funcoes, transacoes
+from app.banco.catalogo import ESQUEMAS, PAPEIS
 from app.banco.erros import ErroBanco
 from app.banco.funcoes import ErroFuncao
 from app.banco.recursos import FUNCOES
@@ -195,6 +196,33 @@ def test_um_direito_que_saiu_do_arquivo_e_retirado_e_o_de_um_dba_fica(pasta: Pas
     pasta.instalar()
     assert not pasta.um("SELECT has_function_privilege('formigueiro_app', 'core.nova()', 'EXECUTE')")
     assert pasta.um("SELECT has_function_privilege('pg_monitor', 'core.nova()', 'EXECUTE')")
+
+
+def test_um_papel_de_nome_parecido_nao_e_do_projeto(pasta: Pasta) -> None:
+    """Um DBA dá ao seu Grafana um nome destes, e migrar não há de lhe tirar o que ele deu."""
+    papel = f"formigueiro_grafana_{pasta.bd.info.dbname}"
+    pasta.bd.execute(f"CREATE ROLE {papel}; GRANT EXECUTE ON FUNCTION core.agora() TO {papel}")
+    try:
+        pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+        pasta.instalar()
+        assert pasta.um(f"SELECT has_function_privilege('{papel}', 'core.agora()', 'EXECUTE')")
+    finally:
+        pasta.bd.execute(f"DROP OWNED BY {papel}; DROP ROLE {papel}")
+
+
+def test_todo_papel_a_que_os_arquivos_dao_algo_e_do_projeto(bd: Conexao) -> None:
+    """Um que faltasse na lista guardaria para sempre o que os arquivos lhe tiram."""
+    dos_arquivos = bd.execute(
+        """
+        SELECT DISTINCT r.rolname
+          FROM pg_proc AS p
+         CROSS JOIN aclexplode(p.proacl) AS a
+          JOIN pg_roles AS r ON r.oid = a.grantee
+         WHERE p.pronamespace::regnamespace::text = ANY (%s)
+        """,
+        [list(ESQUEMAS)],
+    )
+    assert {papel for (papel,) in dos_arquivos} <= set(PAPEIS)
 
 
 DE_UM_DBA = (
