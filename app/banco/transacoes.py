@@ -7,8 +7,9 @@ import structlog
 
 from app.banco.espera import esperar
 
-# Nenhum comando de quem trabalha no banco dura tanto: tem statement_timeout.
+# Nenhum comando do aplicativo dura tanto: tem statement_timeout.
 PRAZO_S = 60.0
+CALADO_S = 2.0  # antes de dizer por quem espera
 
 # Um procedimento confirma a meio e segue com o corpo com que começou: conta o comando, e não só a transação. O
 # autovacuum não chama função nossa, e quem recebe o log por replicação está sempre no mesmo comando.
@@ -33,18 +34,21 @@ _log = structlog.get_logger(__name__)
 
 
 def esperar_as_de_agora(conexao: psycopg.Connection[Any]) -> None:
-    """Espera que acabem as transações e os comandos em curso, não os que vierem; de um muito longo desiste, e o diz."""
+    """Espera que acabem as transações e os comandos em curso, não os que vierem; dos muito longos desiste, e o diz."""
     restantes = em_curso(conexao)
 
     def terminaram() -> bool:
         restantes.intersection_update(em_curso(conexao))
         return not restantes
 
-    try:
-        esperar(terminaram, PRAZO_S, "o fim das transações em curso")
-    except TimeoutError:
-        n = len({pid for pid, _ in restantes})
-        _log.warning(f"comandos ou transações há mais de {PRAZO_S:g} s ({n}): migrar segue sem esperar que acabem")
+    etapas = ((CALADO_S, f"migrar espera que acabem, até {PRAZO_S:g} s"), (PRAZO_S, "migrar segue sem elas"))
+    for prazo, desfecho in etapas:
+        try:
+            esperar(terminaram, prazo, "o fim das transações em curso")
+            return
+        except TimeoutError:
+            pids = ", ".join(str(pid) for pid in sorted({pid for pid, _ in restantes}))
+            _log.warning(f"transações que já corriam (pid {pids}): {desfecho}")
 
 
 def em_curso(conexao: psycopg.Connection[Any]) -> set[tuple[int, str]]:

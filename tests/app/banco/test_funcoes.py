@@ -465,14 +465,17 @@ def test_uma_funcao_nova_que_chama_a_que_sai_e_nomeada_e_nada_muda(pasta: Pasta)
 def test_por_uma_transacao_muito_longa_nao_se_espera_para_sempre(
     pasta: Pasta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transacoes, "PRAZO_S", 0.1)
+    monkeypatch.setattr(transacoes, "CALADO_S", 0.1)
+    monkeypatch.setattr(transacoes, "PRAZO_S", 0.2)
     pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
     pasta.instalar()
     pasta.remover("core/nova.sql")
     with psycopg.connect(pasta.dsn) as longa, capture_logs() as linhas:
         longa.execute("SELECT 1")
+        pid = longa.info.backend_pid
         pasta.instalar()
     assert pasta.um("SELECT to_regprocedure('core.nova()') IS NULL")
     assert [linha["event"] for linha in linhas] == [
-        "comandos ou transações há mais de 0.1 s (1): migrar segue sem esperar que acabem"
+        f"transações que já corriam (pid {pid}): migrar espera que acabem, até 0.2 s",
+        f"transações que já corriam (pid {pid}): migrar segue sem elas",
     ]
