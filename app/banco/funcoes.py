@@ -66,7 +66,9 @@ def _trocar(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path])
         catalogo.remover(conexao, [o for o in condenados if o.especie == "TRIGGER"])
         sobras = [o for o in condenados if o.especie != "TRIGGER"]
         catalogo.devolver(conexao, direitos, afastados, sobras)
-        conexao.execute("DELETE FROM migracoes.funcoes")  # daqui ao fim, o banco não é de versão nenhuma
+        # Daqui ao fim, o banco não é de versão nenhuma. Sem DELETE: numa publicação de todas as tabelas, a que não tem
+        # chave não o deixa.
+        conexao.execute("TRUNCATE migracoes.funcoes")
     return sobras
 
 

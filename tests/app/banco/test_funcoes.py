@@ -462,6 +462,13 @@ def test_uma_funcao_nova_que_chama_a_que_sai_e_nomeada_e_nada_muda(pasta: Pasta)
     assert fotografar(pasta.dsn) == antes
 
 
+def test_instala_num_banco_que_se_replica_inteiro(pasta: Pasta) -> None:
+    pasta.bd.execute("CREATE PUBLICATION tudo FOR ALL TABLES")
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    assert pasta.instalar()
+    assert not pasta.instalar()
+
+
 def test_por_uma_transacao_muito_longa_nao_se_espera_para_sempre(
     pasta: Pasta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
