@@ -102,9 +102,10 @@ def objetos(conexao: psycopg.Connection[Any]) -> set[Objeto]:
 def remover(conexao: psycopg.Connection[Any], condenados: Iterable[Objeto]) -> None:
     """Remove objetos, sem CASCADE: se uma tabela depende de um deles, é melhor que falhe.
 
-    Os que dependem uns dos outros saem em voltas: em cada uma, os de que mais nenhum depende.
+    Os que dependem uns dos outros saem em voltas: em cada uma, os de que mais nenhum depende. Quase sempre basta uma,
+    com as visões e os gatilhos antes das rotinas, e os novos antes dos velhos.
     """
-    restantes = list(condenados)
+    restantes = sorted(condenados, key=lambda objeto: (objeto.especie, objeto.oid), reverse=True)
     while restantes:
         presos: list[Objeto] = []
         for objeto in restantes:
