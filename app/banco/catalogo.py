@@ -1,8 +1,8 @@
 """O que o catálogo do banco sabe das funções, visões e gatilhos dos esquemas do projeto."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Any, LiteralString
+from dataclasses import dataclass, field
+from typing import Any
 
 import psycopg
 from psycopg import errors, sql
@@ -10,25 +10,37 @@ from psycopg import errors, sql
 from app.banco.erros import ErroBanco
 
 ESQUEMAS = ("core", "d6b", "d8")
+PAPEIS = (
+    *(f"{esquema}_dono" for esquema in ESQUEMAS),
+    *(f"formigueiro_{papel}" for papel in ("app", "produtor", "dba", "leitura")),
+)
 
 
 @dataclass(frozen=True)
 class Objeto:
-    """Uma rotina, visão ou gatilho, tal como está: qualquer CREATE OR REPLACE lhe muda o xmin."""
+    """Uma rotina, visão ou gatilho, tal como está: qualquer CREATE OR REPLACE lhe muda o xmin.
+
+    O alvo, que é como os comandos o chamam, muda sem que ele mude: basta que um tipo seu ganhe outro nome.
+    """
 
     especie: str
     oid: int
     xmin: str
-    alvo: str
+    alvo: str = field(compare=False)
 
 
 @dataclass(frozen=True)
 class Direito:
-    """EXECUTE que um papel tem numa rotina; "-" é PUBLIC."""
+    """O que um papel pode numa rotina ou visão; sem papel, PUBLIC."""
 
+    especie: str
     oid: int
+    alvo: str
     esquema: str
-    papel: str
+    papel: str | None
+    privilegio: str
+    repassa: bool
+    do_projeto: bool
 
 
 # O que sql/functions define. O xmin é comparado por igualdade, nunca por idade: assim não importa se a linha foi
@@ -48,6 +60,15 @@ _OBJETOS = """
     SELECT 'ROUTINE', p.oid, p.xmin::text, p.oid::regprocedure::text
       FROM pg_proc AS p
      WHERE p.pronamespace::regnamespace::text = ANY (%(esquemas)s)
+"""
+
+_ROTINAS_E_VISOES = """
+    (SELECT 'ROUTINE', p.oid, p.oid::regprocedure::text, p.pronamespace, p.proname, p.proowner, p.proacl
+       FROM pg_proc AS p
+      UNION ALL
+     SELECT 'VIEW', c.oid, c.oid::regclass::text, c.relnamespace, c.relname, c.relowner, c.relacl
+       FROM pg_class AS c
+      WHERE c.relkind = 'v') AS o (especie, oid, alvo, esquema, nome, dono, direitos)
 """
 
 
@@ -81,79 +102,102 @@ def objetos(conexao: psycopg.Connection[Any]) -> set[Objeto]:
 def remover(conexao: psycopg.Connection[Any], condenados: Iterable[Objeto]) -> None:
     """Remove objetos, sem CASCADE: se uma tabela depende de um deles, é melhor que falhe.
 
-    Cada espécie vai num comando só, pois os de uma mesma espécie podem depender uns dos outros.
+    Os que dependem uns dos outros saem em voltas: em cada uma, os de que mais nenhum depende. Quase sempre basta uma,
+    com as visões e os gatilhos antes das rotinas, e os novos antes dos velhos.
     """
-    por_especie: dict[str, list[str]] = {"TRIGGER": [], "VIEW": [], "ROUTINE": []}
-    for objeto in condenados:
-        por_especie[objeto.especie].append(objeto.alvo)
-    comandos = [f"DROP TRIGGER {alvo}" for alvo in por_especie.pop("TRIGGER")]
-    comandos += [f"DROP {especie} {', '.join(alvos)}" for especie, alvos in por_especie.items() if alvos]
-    for comando in comandos:
-        try:
-            conexao.execute(comando)
-        except errors.DependentObjectsStillExist as erro:
-            raise ErroBanco(f"{erro.diag.message_primary}: {erro.diag.message_detail}") from erro
+    restantes = sorted(condenados, key=lambda objeto: (objeto.especie, objeto.oid), reverse=True)
+    while restantes:
+        presos: list[Objeto] = []
+        for objeto in restantes:
+            try:
+                with conexao.transaction():
+                    conexao.execute(f"DROP {objeto.especie} {objeto.alvo}")
+            except errors.DependentObjectsStillExist as erro:
+                presos.append(objeto)
+                motivo = erro
+        if len(presos) == len(restantes):
+            raise ErroBanco(f"{motivo.diag.message_primary}: {motivo.diag.message_detail}") from motivo
+        restantes = presos
 
 
-def afastar(conexao: psycopg.Connection[Any], nomes: Collection[str]) -> set[int]:
+def afastar(conexao: psycopg.Connection[Any], nomes: Collection[str]) -> set[tuple[str, int]]:
     """Dá outro nome às rotinas e visões destes nomes, que abrem o lugar e continuam a servir a quem já as chamava."""
     afastados = conexao.execute(
-        """
-        SELECT p.oid, format('ALTER ROUTINE %%s RENAME TO _afastada_%%s', p.oid::regprocedure, p.oid)
-          FROM pg_proc AS p
-         WHERE p.pronamespace::regnamespace || '.' || p.proname = ANY (%(nomes)s)
-        UNION ALL
-        SELECT c.oid, format('ALTER VIEW %%s RENAME TO _afastada_%%s', c.oid::regclass, c.oid)
-          FROM pg_class AS c
-         WHERE c.relkind = 'v'
-           AND c.relnamespace::regnamespace || '.' || c.relname = ANY (%(nomes)s)
+        f"""
+        SELECT o.especie, o.oid,
+               format('ALTER %%s %%s RENAME TO %%I',
+                      o.especie, o.alvo, format('_afastada_%%s_%%s', o.oid, left(o.nome, 40)))
+          FROM {_ROTINAS_E_VISOES}
+         WHERE o.esquema::regnamespace || '.' || o.nome = ANY (%(nomes)s)
         """,
         {"nomes": list(nomes)},
     ).fetchall()
-    for _, comando in afastados:
+    for *_, comando in afastados:
         conexao.execute(comando)
-    return {oid for oid, _ in afastados}
+    return {(especie, oid) for especie, oid, _ in afastados}
 
 
 def direitos(conexao: psycopg.Connection[Any]) -> list[Direito]:
-    """O que os papéis do projeto, e não os que um DBA acrescentou, podem executar."""
+    """O que se pode nas rotinas e visões: o que os arquivos dão aos papéis do projeto, e o que um DBA deu a outros.
+
+    Nas rotinas, os arquivos mandam também em PUBLIC, que nada pode.
+    """
     linhas = conexao.execute(
-        """
-        SELECT p.oid, p.pronamespace::regnamespace::text, a.grantee::regrole::text
-          FROM pg_proc AS p
-         CROSS JOIN aclexplode(p.proacl) AS a
-         WHERE p.pronamespace::regnamespace::text = ANY (%s)
-           AND a.grantee <> p.proowner
-           AND a.grantee::regrole::text ~ '^(-|formigueiro_.*|(core|d6b|d8)_dono)$'
+        f"""
+        SELECT o.especie, o.oid, o.alvo, o.esquema::regnamespace::text,
+               r.rolname, a.privilege_type, a.is_grantable,
+               CASE WHEN a.grantee = 0 THEN o.especie = 'ROUTINE' ELSE r.rolname = ANY (%s) END
+          FROM {_ROTINAS_E_VISOES}
+         CROSS JOIN aclexplode(o.direitos) AS a
+          LEFT JOIN pg_roles AS r ON r.oid = a.grantee
+         WHERE o.esquema::regnamespace::text = ANY (%s)
+           AND a.grantee <> o.dono
+           AND (a.grantee = 0 OR r.oid IS NOT NULL)
         """,
-        [list(ESQUEMAS)],
+        [list(PAPEIS), list(ESQUEMAS)],
     )
     return [Direito(*linha) for linha in linhas]
 
 
 def revogar(conexao: psycopg.Connection[Any], dados: Iterable[Direito]) -> None:
-    """Tira-os: os arquivos dão de novo."""
-    for esquema, papel in {(direito.esquema, direito.papel) for direito in dados}:
-        _como_dono(conexao, esquema, "REVOKE ALL ON ALL ROUTINES IN SCHEMA {} FROM {}", sql.Identifier(esquema), papel)
+    """Tira das rotinas os que os arquivos dão de novo."""
+    for esquema, papel in {(d.esquema, d.papel) for d in dados if d.do_projeto and d.especie == "ROUTINE"}:
+        comando = sql.SQL("REVOKE ALL ON ALL ROUTINES IN SCHEMA {} FROM {}")
+        _como_dono(conexao, esquema, comando.format(sql.Identifier(esquema), _quem(papel)))
 
 
-def devolver(conexao: psycopg.Connection[Any], dados: Iterable[Direito], sobras: Iterable[Objeto]) -> None:
-    """Dá de novo os direitos das rotinas que sobram."""
-    alvos = {objeto.oid: sql.SQL(objeto.alvo) for objeto in sobras if objeto.especie == "ROUTINE"}
-    for direito in dados:
-        if alvo := alvos.get(direito.oid):
-            _como_dono(conexao, direito.esquema, "GRANT EXECUTE ON ROUTINE {} TO {}", alvo, direito.papel)
-
-
-def _como_dono(
-    conexao: psycopg.Connection[Any], esquema: str, comando: LiteralString, alvo: sql.Composable, papel: str
+def devolver(
+    conexao: psycopg.Connection[Any],
+    dados: Iterable[Direito],
+    afastados: Collection[tuple[str, int]],
+    sobras: Iterable[Objeto],
 ) -> None:
-    quem = sql.SQL("PUBLIC") if papel == "-" else sql.Identifier(papel)
-    conexao.execute(
-        sql.SQL("SET LOCAL ROLE {}; {}; RESET ROLE").format(
-            sql.Identifier(f"{esquema}_dono"), sql.SQL(comando).format(alvo, quem)
-        )
-    )
+    """Dá de novo os das rotinas que sobram; e, ao que tomou o lugar de um afastado, o que um DBA tinha dado."""
+    alvos = {objeto.oid: objeto.alvo for objeto in sobras if objeto.especie == "ROUTINE"}
+    no_lugar = {(objeto.especie, objeto.alvo) for objeto in objetos(conexao)}
+    for d in dados:
+        if d.do_projeto:
+            alvo = alvos.get(d.oid) if d.especie == "ROUTINE" else None
+        else:
+            alvo = d.alvo if (d.especie, d.oid) in afastados and (d.especie, d.alvo) in no_lugar else None
+        if alvo:
+            comando = sql.SQL("GRANT {} ON {} {} TO {}{}").format(
+                sql.SQL(d.privilegio),
+                sql.SQL("TABLE" if d.especie == "VIEW" else d.especie),
+                sql.SQL(alvo),
+                _quem(d.papel),
+                sql.SQL(" WITH GRANT OPTION" if d.repassa else ""),
+            )
+            _como_dono(conexao, d.esquema, comando)
+
+
+def _quem(papel: str | None) -> sql.Composable:
+    return sql.SQL("PUBLIC") if papel is None else sql.Identifier(papel)
+
+
+def _como_dono(conexao: psycopg.Connection[Any], esquema: str, comando: sql.Composable) -> None:
+    dono = sql.Identifier(f"{esquema}_dono")
+    conexao.execute(sql.SQL("SET LOCAL ROLE {}; {}; RESET ROLE").format(dono, comando))
 
 
 def validadores(conexao: psycopg.Connection[Any]) -> list[tuple[str, str]]:

@@ -58,13 +58,17 @@ def _trocar(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path])
         catalogo.revogar(conexao, direitos)
         antes = catalogo.objetos(conexao)
         afastados = _instalar_arquivos(conexao, pasta, arquivos)
-        condenados = [o for o in catalogo.objetos(conexao) if o in antes or o.oid in afastados]
+        depois = catalogo.objetos(conexao)
+        condenados = [o for o in depois if o in antes or (o.especie, o.oid) in afastados]
         with conexao.transaction(force_rollback=True):  # conferido como ficará
             catalogo.remover(conexao, condenados)
             _validar(conexao, pasta, arquivos)
         catalogo.remover(conexao, [o for o in condenados if o.especie == "TRIGGER"])
         sobras = [o for o in condenados if o.especie != "TRIGGER"]
-        catalogo.devolver(conexao, direitos, sobras)
+        catalogo.devolver(conexao, direitos, afastados, sobras)
+        # Daqui ao fim, o banco não é de versão nenhuma. Sem DELETE: numa publicação de todas as tabelas, a que não tem
+        # chave não o deixa.
+        conexao.execute("TRUNCATE migracoes.funcoes")
     return sobras
 
 
@@ -72,7 +76,6 @@ def _concluir(conexao: psycopg.Connection[Any], sobras: list[Objeto], impressao:
     with conexao.transaction():
         ceder(conexao)
         catalogo.remover(conexao, sobras)
-        conexao.execute("DELETE FROM migracoes.funcoes")
         conexao.execute("INSERT INTO migracoes.funcoes (sha256) VALUES (%s)", [impressao])
 
 
@@ -100,7 +103,7 @@ def _instalada(conexao: psycopg.Connection[Any]) -> str | None:
     return linha[0] if linha else None
 
 
-def _instalar_arquivos(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path]) -> set[int]:
+def _instalar_arquivos(conexao: psycopg.Connection[Any], pasta: Path, arquivos: list[Path]) -> set[tuple[str, int]]:
     """Roda todos os arquivos; se um pede para afastar o que já existe, recomeça depois disso. Devolve os afastados.
 
     Afasta-se antes de tudo para que as visões e os gatilhos que usavam o afastado passem ao novo, por seus arquivos. O

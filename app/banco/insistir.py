@@ -56,5 +56,5 @@ def ceder(conexao: psycopg.Connection[Any]) -> None:
 
 def ceder_cedo(conexao: psycopg.Connection[Any]) -> None:
     """Nesta sessão, um impasse (ou um autovacuum no caminho) se procura cedo; só o superusuário pode pedi-lo."""
-    if conexao.execute("SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper").fetchone():
+    if conexao.execute("SELECT 1 FROM pg_roles WHERE rolname = current_user AND rolsuper").fetchone():
         conexao.execute(f"SET deadlock_timeout = {IMPASSE_MS}")

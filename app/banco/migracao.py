@@ -20,6 +20,9 @@ from app.banco.insistir import ceder, insistir
 
 ESQUEMA = "migracoes"
 
+# O que nunca rodou, o app roda logo; mas o que ele chama só vem depois, com as funções.
+_ADIAR = "UPDATE core.agendamentos SET ultima_execucao = clock_timestamp() WHERE nome <> ALL (%s)"
+
 
 class ErroMigracao(ErroBanco):
     """A migração não pode seguir; a mensagem diz o que fazer."""
@@ -53,7 +56,10 @@ class _Banco(PostgresqlPsycopgBackend):  # type: ignore[misc]
     def apply_one(self, migration: Migration, force: bool = False, mark: bool = True) -> None:
         with self.transaction():
             ceder(self._de_quem_migra)
+            agendados = _agendados(self._de_quem_migra)
             super().apply_one(migration, force, mark)
+            if agendados:
+                self._de_quem_migra.execute(_ADIAR, [agendados])
             self.execute(
                 f"INSERT INTO {ESQUEMA}.conteudo (migration_id, sha256) VALUES (:id, :sha256)",
                 {"id": migration.id, "sha256": _impressao(migration)},
@@ -83,6 +89,13 @@ def aplicar(conexao: psycopg.Connection[Any], pasta: Path) -> list[str]:
         except psycopg.Error as erro:
             raise ErroMigracao(f"a migração {migracao.id} falhou: {str(erro).splitlines()[0]}") from erro
     return [str(migracao.id) for migracao in pendentes]
+
+
+def _agendados(conexao: psycopg.Connection[Any]) -> list[str]:
+    """Os agendamentos de um banco que já está no ar; vazio numa instalação."""
+    linha = conexao.execute("SELECT to_regclass('migracoes.funcoes') IS NOT NULL").fetchone()
+    no_ar = linha is not None and linha[0]
+    return [nome for (nome,) in conexao.execute("SELECT nome FROM core.agendamentos")] if no_ar else []
 
 
 def _preparar(conexao: psycopg.Connection[Any]) -> None:

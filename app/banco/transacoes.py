@@ -1,4 +1,4 @@
-"""As transações que estão em curso neste banco."""
+"""O que está em curso neste banco."""
 
 from typing import Any
 
@@ -7,37 +7,53 @@ import structlog
 
 from app.banco.espera import esperar
 
-# Nenhum comando de quem trabalha no banco dura tanto: tem statement_timeout.
+# Nenhum comando do aplicativo dura tanto: tem statement_timeout.
 PRAZO_S = 60.0
+CALADO_S = 2.0  # antes de dizer por quem espera
 
+# Um procedimento confirma a meio e segue com o corpo com que começou: conta o comando, e não só a transação. O
+# autovacuum não chama função nossa, e quem recebe o log por replicação está sempre no mesmo comando.
 _EM_CURSO = """
-    SELECT t.virtualtransaction
-      FROM pg_catalog.pg_locks AS t
-      JOIN pg_catalog.pg_stat_activity AS a ON a.pid = t.pid
-     WHERE t.locktype = 'virtualxid'
-       AND t.pid <> pg_backend_pid()
+    SELECT a.pid, t.virtualtransaction
+      FROM pg_catalog.pg_stat_activity AS a
+      JOIN pg_catalog.pg_locks AS t ON t.pid = a.pid AND t.locktype = 'virtualxid'
+     WHERE a.pid <> pg_backend_pid()
        AND a.datname = current_database()
+       AND a.usesysid IS NOT NULL
+     UNION ALL
+    SELECT a.pid, a.query_start::text
+      FROM pg_catalog.pg_stat_activity AS a
+     WHERE a.pid <> pg_backend_pid()
+       AND a.datname = current_database()
+       AND a.usesysid IS NOT NULL
+       AND a.state = 'active'
+       AND a.backend_type <> 'walsender'
 """
 
 _log = structlog.get_logger(__name__)
 
 
 def esperar_as_de_agora(conexao: psycopg.Connection[Any]) -> None:
-    """Espera que terminem as que estão em curso, não as que vierem; de uma muito longa desiste, e o diz."""
+    """Espera que acabem as transações e os comandos em curso, não os que vierem; dos muito longos desiste, e o diz."""
     restantes = em_curso(conexao)
 
     def terminaram() -> bool:
         restantes.intersection_update(em_curso(conexao))
         return not restantes
 
-    try:
-        esperar(terminaram, PRAZO_S, "o fim das transações em curso")
-    except TimeoutError:
-        _log.warning(
-            f"transações abertas há mais de {PRAZO_S:g} s ({len(restantes)}): migrar segue sem esperar que terminem"
-        )
+    etapas = ((CALADO_S, f"migrar espera que acabem, até {PRAZO_S:g} s"), (PRAZO_S, "migrar segue sem elas"))
+    for prazo, desfecho in etapas:
+        try:
+            esperar(terminaram, prazo, "o fim das transações em curso")
+            return
+        except TimeoutError:
+            pids = ", ".join(str(pid) for pid in sorted({pid for pid, _ in restantes}))
+            _log.warning(f"transações que já corriam (pid {pids}): {desfecho}")
 
 
-def em_curso(conexao: psycopg.Connection[Any]) -> set[str]:
-    """Os números virtuais delas, menos o de quem pergunta."""
-    return {numero for (numero,) in conexao.execute(_EM_CURSO)}
+def em_curso(conexao: psycopg.Connection[Any]) -> set[tuple[int, str]]:
+    """De cada sessão, menos a de quem pergunta, a transação (seu número virtual) e o comando (a hora em que começou).
+
+    Do comando de outro papel só sabe quem pode ler as estatísticas dele (pg_read_all_stats).
+    """
+    return set(conexao.execute(_EM_CURSO))

@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 
+from app.banco import transacoes
 from app.banco.migrar import migrar
 
 
@@ -20,7 +21,7 @@ def principal(dsn: str, no_comando: int, quando: str) -> None:
     executar = psycopg.Cursor.execute
 
     def contar(cursor: psycopg.Cursor[Any], consulta: Any, *resto: Any, **nomeados: Any) -> Any:
-        if next(numero) == no_comando:
+        if consulta != transacoes._EM_CURSO and next(numero) == no_comando:  # quantas vezes espera, varia
             if quando == "durante":
                 cursor.connection.pgconn.send_query(str(consulta).encode())
                 cursor.connection.pgconn.flush()

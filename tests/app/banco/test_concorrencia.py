@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 from app.banco import funcoes, trava
 from app.banco.cluster import Cluster
 from app.banco.erros import ErroBanco
+from app.banco.insistir import IMPASSE_MS, ceder_cedo
 from app.banco.migrar import migrar
 from app.banco.recursos import FUNCOES, RAIZ
 from tests.apoio.espera import ate
@@ -114,6 +115,12 @@ def test_num_impasse_com_quem_usa_o_banco_cede_quem_migra(
         assert funcoes.instalar(conexao, pasta)
         disputa.result(ESPERA_S)
     assert cedidas
+
+
+def test_quem_migra_procura_cedo_um_impasse(bd: psycopg.Connection[Any]) -> None:
+    """Para ser a vítima dele, antes de quem trabalha no banco."""
+    ceder_cedo(bd)
+    assert bd.execute("SHOW deadlock_timeout").fetchone() == (f"{IMPASSE_MS}ms",)
 
 
 def test_quem_segura_uma_tabela_por_muito_tempo_e_dito(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.banco import funcoes, transacoes
+from app.banco.catalogo import ESQUEMAS, PAPEIS
 from app.banco.erros import ErroBanco
 from app.banco.funcoes import ErroFuncao
 from app.banco.recursos import FUNCOES
@@ -162,6 +163,29 @@ def test_uma_visao_muda_de_colunas_e_some_com_o_arquivo(pasta: Pasta) -> None:
     assert pasta.um("SELECT to_regclass('core.vista') IS NULL")
 
 
+def test_uma_visao_muda_com_a_funcao_que_a_devolve_e_a_que_a_recebe(pasta: Pasta) -> None:
+    """Elas dependem do tipo da visão, e a visão pode depender de outras: saem na ordem que der."""
+
+    def escrever(coluna: str) -> None:
+        pasta.escrever(
+            "core/visoes/vista.sql",
+            funcao("core.valor", f"SELECT 1 AS {coluna}"),
+            f"CREATE OR REPLACE VIEW core.vista AS SELECT core.valor() AS {coluna}",
+            funcao("core.devolve", "SELECT * FROM core.vista", devolve="SETOF core.vista"),
+            funcao("core.recebe", f"SELECT (p).{coluna}", "p core.vista"),
+            "CREATE OR REPLACE VIEW core.vista_da_vista AS SELECT core.recebe(v) AS n FROM core.devolve() AS v",
+        )
+
+    antes = fotografar(pasta.dsn)
+    for coluna in "ab":
+        escrever(coluna)
+        pasta.instalar()
+        assert pasta.um("SELECT n FROM core.vista_da_vista") == 1
+    pasta.remover("core/visoes/vista.sql")
+    pasta.instalar()
+    assert fotografar(pasta.dsn) == antes
+
+
 def test_um_direito_que_saiu_do_arquivo_e_retirado_e_o_de_um_dba_fica(pasta: Pasta) -> None:
     nova = funcao("core.nova", "SELECT 1")
     pasta.escrever("core/nova.sql", nova, "GRANT EXECUTE ON FUNCTION core.nova() TO formigueiro_app")
@@ -172,6 +196,69 @@ def test_um_direito_que_saiu_do_arquivo_e_retirado_e_o_de_um_dba_fica(pasta: Pas
     pasta.instalar()
     assert not pasta.um("SELECT has_function_privilege('formigueiro_app', 'core.nova()', 'EXECUTE')")
     assert pasta.um("SELECT has_function_privilege('pg_monitor', 'core.nova()', 'EXECUTE')")
+
+
+def test_um_papel_de_nome_parecido_nao_e_do_projeto(pasta: Pasta) -> None:
+    """Um DBA dá ao seu Grafana um nome destes, e migrar não há de lhe tirar o que ele deu."""
+    papel = f"formigueiro_grafana_{pasta.bd.info.dbname}"
+    pasta.bd.execute(f"CREATE ROLE {papel}; GRANT EXECUTE ON FUNCTION core.agora() TO {papel}")
+    try:
+        pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+        pasta.instalar()
+        assert pasta.um(f"SELECT has_function_privilege('{papel}', 'core.agora()', 'EXECUTE')")
+    finally:
+        pasta.bd.execute(f"DROP OWNED BY {papel}; DROP ROLE {papel}")
+
+
+def test_todo_papel_a_que_os_arquivos_dao_algo_e_do_projeto(bd: Conexao) -> None:
+    """Um que faltasse na lista guardaria para sempre o que os arquivos lhe tiram."""
+    dos_arquivos = bd.execute(
+        """
+        SELECT DISTINCT r.rolname
+          FROM pg_proc AS p
+         CROSS JOIN aclexplode(p.proacl) AS a
+          JOIN pg_roles AS r ON r.oid = a.grantee
+         WHERE p.pronamespace::regnamespace::text = ANY (%s)
+        """,
+        [list(ESQUEMAS)],
+    )
+    assert {papel for (papel,) in dos_arquivos} <= set(PAPEIS)
+
+
+DE_UM_DBA = (
+    "GRANT SELECT ON core.vista TO pg_monitor",
+    "GRANT SELECT ON core.vista TO PUBLIC",
+    "GRANT EXECUTE ON FUNCTION core.nova(int) TO pg_monitor WITH GRANT OPTION",
+    "GRANT EXECUTE ON FUNCTION core.nova(text) TO pg_monitor",
+)
+
+
+def test_o_que_um_dba_deu_passa_ao_que_toma_o_lugar(pasta: Pasta) -> None:
+    """Também à função que não mudou, e só se afasta por ter o nome de outra; ao que deixa de existir, não."""
+    pasta.escrever("core/visoes/vista.sql", "CREATE OR REPLACE VIEW core.vista AS SELECT 1 AS a")
+    pasta.escrever("core/nova.sql", *(funcao("core.nova", "SELECT 1", f"p {tipo}") for tipo in ("int", "text", "date")))
+    pasta.instalar()
+    for comando in (*DE_UM_DBA, "GRANT EXECUTE ON FUNCTION core.nova(date) TO pg_monitor"):
+        pasta.bd.execute(comando)
+    antes = _direitos(pasta)
+    pasta.escrever("core/visoes/vista.sql", "CREATE OR REPLACE VIEW core.vista AS SELECT 'a' AS b")
+    pasta.escrever(
+        "core/nova.sql",
+        funcao("core.nova", "SELECT 1::bigint", "p int", devolve="bigint"),
+        funcao("core.nova", "SELECT 1", "p text"),
+    )
+    pasta.instalar()
+    assert antes - _direitos(pasta) == {("core.nova(date)", "{core_dono=X/core_dono,pg_monitor=X/core_dono}")}
+    assert _direitos(pasta) < antes
+
+
+def _direitos(pasta: Pasta) -> set[tuple[str, str]]:
+    consulta = """
+        SELECT oid::regprocedure::text, proacl::text FROM pg_proc WHERE proname = 'nova'
+         UNION ALL
+        SELECT oid::regclass::text, relacl::text FROM pg_class WHERE relname = 'vista'
+    """
+    return set(pasta.bd.execute(consulta))
 
 
 CORPO_RUIM = funcao("core.nova", "BEGIN SELEC 1; END", linguagem="plpgsql")
@@ -202,6 +289,16 @@ def test_uma_funcao_de_que_uma_tabela_depende_nao_some_calada(pasta: Pasta) -> N
     pasta.remover("core/nova.sql")
     with pytest.raises(ErroBanco, match=r"core\.nova\(\).*relogio"):
         pasta.instalar()
+
+
+def test_a_visao_de_um_dba_que_segura_a_que_muda_e_dita_pelo_nome(pasta: Pasta) -> None:
+    pasta.escrever("core/visoes/vista.sql", "CREATE OR REPLACE VIEW core.vista AS SELECT 1 AS a")
+    pasta.instalar()
+    pasta.bd.execute("CREATE VIEW public.do_dba AS SELECT * FROM core.vista")
+    pasta.escrever("core/visoes/vista.sql", "CREATE OR REPLACE VIEW core.vista AS SELECT 'a' AS b")
+    with pytest.raises(ErroBanco, match=r"view public\.do_dba depends on view core\.\w+_vista"):
+        pasta.instalar()
+    assert pasta.um("SELECT a FROM public.do_dba") == 1
 
 
 # Espera numa trava, e só depois chama a outra; o que já foi chamado uma vez está guardado na sessão.
@@ -275,6 +372,54 @@ def test_quem_ja_corria_ainda_chama_o_que_e_trocado(pasta: Pasta) -> None:
     assert pasta.um("SELECT count(*) FROM pg_proc WHERE proname ~ 'afastada'") == 0
 
 
+PROCEDIMENTO = (
+    "CREATE OR REPLACE PROCEDURE core.chama() LANGUAGE plpgsql AS $$ BEGIN"
+    " PERFORM pg_advisory_lock(1); COMMIT; PERFORM pg_advisory_lock(2); {}; END $$"
+)
+
+
+def test_um_procedimento_que_confirma_a_meio_ainda_chama_o_que_sai(
+    pasta: Pasta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transação em que começou já terminou, mas o corpo é o mesmo."""
+    pasta.escrever("core/chama.sql", PROCEDIMENTO.format("PERFORM core.chamada()"))
+    pasta.escrever("core/chamada.sql", funcao("core.chamada", "SELECT 7"))
+    pasta.instalar()
+    pasta.escrever("core/chama.sql", PROCEDIMENTO.format("PERFORM 1"))
+    pasta.remover("core/chamada.sql")
+
+    olhar, olhadas = transacoes.em_curso, []
+
+    def anotar(conexao: Conexao) -> set[tuple[int, str]]:
+        olhadas.append(conexao)
+        return olhar(conexao)
+
+    monkeypatch.setattr(transacoes, "em_curso", anotar)
+    with (
+        psycopg.connect(pasta.dsn, autocommit=True) as outra,
+        psycopg.connect(pasta.dsn, autocommit=True) as sessao,
+        ThreadPoolExecutor() as executor,
+    ):
+        outra.execute("SELECT pg_advisory_lock(1), pg_advisory_lock(2)")
+        chamada = executor.submit(sessao.execute, "CALL core.chama()")
+
+        def esperar_a_trava(qual: int) -> None:
+            consulta = "SELECT objid::int FROM pg_locks WHERE NOT granted AND pid = %s"
+            ate(lambda: outra.execute(consulta, [sessao.info.backend_pid]).fetchone() == (qual,), o_que=f"trava {qual}")
+
+        esperar_a_trava(1)
+        instalacao = executor.submit(pasta.instalar)
+        ate(lambda: olhadas, o_que="a instalação ver quem corre")
+        outra.execute("SELECT pg_advisory_unlock(1)")
+        esperar_a_trava(2)
+        vistas = len(olhadas)
+        ate(lambda: len(olhadas) > vistas + 2 or instalacao.done(), o_que="a instalação ver a transação acabar")
+        outra.execute("SELECT pg_advisory_unlock(2)")
+        chamada.result()
+        assert instalacao.result()
+    assert pasta.um("SELECT to_regprocedure('core.chamada()') IS NULL")
+
+
 def test_o_que_sai_guarda_ate_la_os_direitos_que_tinha(pasta: Pasta) -> None:
     pasta.escrever(
         "core/nova.sql", funcao("core.nova", "SELECT 1"), "GRANT EXECUTE ON FUNCTION core.nova() TO formigueiro_app"
@@ -285,6 +430,25 @@ def test_o_que_sai_guarda_ate_la_os_direitos_que_tinha(pasta: Pasta) -> None:
     assert sobra.alvo == "core.nova()"
     assert pasta.um("SELECT has_function_privilege('formigueiro_app', 'core.nova()', 'EXECUTE')")
     assert not pasta.um("SELECT has_function_privilege('formigueiro_leitura', 'core.nova()', 'EXECUTE')")
+
+
+def test_morta_depois_da_troca_a_versao_anterior_tambem_se_reinstala(
+    pasta: Pasta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """O banco já não era dela, e não se há de dizer que era."""
+    antes = fotografar(pasta.dsn)
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    monkeypatch.setattr(funcoes, "_concluir", _morrer)
+    with pytest.raises(KeyboardInterrupt):
+        pasta.instalar()
+    monkeypatch.undo()
+    pasta.remover("core/nova.sql")
+    assert pasta.instalar()
+    assert fotografar(pasta.dsn) == antes
+
+
+def _morrer(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_uma_funcao_nova_que_chama_a_que_sai_e_nomeada_e_nada_muda(pasta: Pasta) -> None:
@@ -298,17 +462,27 @@ def test_uma_funcao_nova_que_chama_a_que_sai_e_nomeada_e_nada_muda(pasta: Pasta)
     assert fotografar(pasta.dsn) == antes
 
 
+def test_instala_num_banco_que_se_replica_inteiro(pasta: Pasta) -> None:
+    pasta.bd.execute("CREATE PUBLICATION tudo FOR ALL TABLES")
+    pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
+    assert pasta.instalar()
+    assert not pasta.instalar()
+
+
 def test_por_uma_transacao_muito_longa_nao_se_espera_para_sempre(
     pasta: Pasta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transacoes, "PRAZO_S", 0.1)
+    monkeypatch.setattr(transacoes, "CALADO_S", 0.1)
+    monkeypatch.setattr(transacoes, "PRAZO_S", 0.2)
     pasta.escrever("core/nova.sql", funcao("core.nova", "SELECT 1"))
     pasta.instalar()
     pasta.remover("core/nova.sql")
     with psycopg.connect(pasta.dsn) as longa, capture_logs() as linhas:
         longa.execute("SELECT 1")
+        pid = longa.info.backend_pid
         pasta.instalar()
     assert pasta.um("SELECT to_regprocedure('core.nova()') IS NULL")
     assert [linha["event"] for linha in linhas] == [
-        "transações abertas há mais de 0.1 s (1): migrar segue sem esperar que terminem"
+        f"transações que já corriam (pid {pid}): migrar espera que acabem, até 0.2 s",
+        f"transações que já corriam (pid {pid}): migrar segue sem elas",
     ]

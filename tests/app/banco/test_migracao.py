@@ -46,6 +46,19 @@ def test_aplica_a_nova_e_so_ela(dsn: str, pasta: Path) -> None:
     assert migrar(dsn).migracoes == []
 
 
+def test_um_agendamento_que_nasce_com_o_banco_no_ar_espera_sua_hora(
+    dsn: str, bd: psycopg.Connection[Any], pasta: Path
+) -> None:
+    """O app antigo o rodaria já, e o que ele chama só vem com as funções."""
+    (pasta / "x_agenda.sql").write_text(
+        "-- depends: core_0004_parametros_e_agenda\n"
+        "INSERT INTO core.agendamentos (nome, cron, comando) VALUES ('x', '0 0 1 1 *', 'SELECT core.x()');\n",
+        encoding="utf-8",
+    )
+    migrar(dsn, simulacao=True)
+    assert bd.execute("SELECT nome FROM core.agendamentos WHERE ultima_execucao IS NOT NULL").fetchall() == [("x",)]
+
+
 def test_uma_migracao_que_falha_nao_deixa_nada_e_e_nomeada(dsn: str, pasta: Path) -> None:
     antes = fotografar(dsn)
     (pasta / "x_ruim.sql").write_text(
