@@ -67,6 +67,7 @@ AS $$
       LEFT JOIN pg_catalog.pg_stat_activity AS s ON s.pid = t.pid
      WHERE p_detentores IS NOT NULL
        AND t.locktype = 'relation'
+       AND t.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database())
        AND t.relation = 'core.event_log'::regclass
        AND t.mode = 'RowExclusiveLock'
        AND (t.virtualtransaction = ANY (p_detentores) OR starts_with(t.virtualtransaction, '-1/'))
