@@ -304,3 +304,19 @@ def test_um_texto_que_nao_se_le_volta_a_fila_e_nao_detem_os_outros(trabalho: Tra
     espera = trabalho.rede.linhas("SELECT espera, com_erro, ultimo_erro FROM d6b.publicacoes_em_espera()")[0]
     assert (espera["espera"], espera["com_erro"]) == (1, 1)
     assert espera["ultimo_erro"].startswith("ValidationError: ")
+
+
+def test_quem_espera_atras_de_um_texto_adiado_nao_impede_o_trabalhador_de_dormir(trabalho: Trabalho) -> None:
+    for _ in range(3):
+        trabalho.rede.atualizar(DEMANDA, ANA)
+    trabalho.rede.despachar()
+    assert trabalho.rede.um("SELECT d6b.proxima_publicacao() <= clock_timestamp()")
+    adiada = trabalho.rede.um("SELECT d6b.reservar_publicacoes()")
+    trabalho.rede.bd.execute(
+        "SELECT d6b.adiar_publicacao(%s, %s, 'quebrou')", [adiada["atualizacao_id"], adiada["reserva"]]
+    )
+    trabalho.rede.bd.execute(
+        "UPDATE d6b.publicacoes_pendentes SET proxima_tentativa = clock_timestamp() + interval '1 hour'"
+        " WHERE ultimo_erro IS NOT NULL"
+    )
+    assert trabalho.rede.um("SELECT d6b.proxima_publicacao() > clock_timestamp() + interval '59 minutes'")
