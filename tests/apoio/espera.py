@@ -9,7 +9,7 @@ from app.banco.espera import esperar
 
 T = TypeVar("T")
 
-PRAZO_S = 20.0
+PRAZO_S = 60.0
 
 
 def ate(condicao: Callable[[], T | None], prazo_s: float = PRAZO_S, o_que: str = "condição esperada") -> T:
