@@ -154,7 +154,7 @@ AS $$
             SELECT 3, format('%s: %s na DLQ (%s em espera atrás)', c ->> 'colonia', c ->> 'dlq_pendente',
                              c ->> 'dlq_em_espera')
               FROM jsonb_array_elements(p_estado -> 'colonias') AS c
-             WHERE (c ->> 'dlq_pendente')::bigint > 0
+             WHERE (c ->> 'dlq_pendente')::bigint + (c ->> 'dlq_em_espera')::bigint > 0
             UNION ALL
             SELECT 4, format('%s textos não puderam ser publicados: %s',
                              p_estado -> 'publicacoes' ->> 'com_erro', p_estado -> 'publicacoes' ->> 'ultimo_erro')
