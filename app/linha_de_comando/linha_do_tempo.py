@@ -1,6 +1,7 @@
 """`formigueiro linha-do-tempo`: tudo o que aconteceu a uma demanda, em ordem. Sai com 1 se nada se sabe dela."""
 
 from argparse import Namespace, _SubParsersAction
+from contextlib import suppress
 from datetime import UTC
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,7 @@ from uuid import UUID
 import msgspec
 import psycopg
 from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
 
 from app.ajustes import Ajustes
 from app.banco.erros import ErroBanco
@@ -27,6 +29,7 @@ def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
         abrir(ajustes) as ambiente,
         psycopg.connect(ambiente.dsn_admin, autocommit=True, row_factory=dict_row) as conexao,
     ):
+        set_json_loads(msgspec.Raw, conexao)  # sai como veio: o jsonb aceita o que um leitor de JSON recusaria
         linhas = conexao.execute("SELECT * FROM core.linha_do_tempo(%s)", [opcoes.demanda]).fetchall()
     if not linhas:
         raise ErroBanco(f"nada se sabe da demanda {opcoes.demanda}")
@@ -37,7 +40,10 @@ def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
 
 
 def _json(linhas: list[dict[str, Any]]) -> str:
-    return msgspec.json.format(msgspec.json.encode(linhas)).decode()
+    texto = msgspec.json.encode(linhas)
+    with suppress(RecursionError):  # aninhado demais para se arrumar, sai numa linha só
+        texto = msgspec.json.format(texto)
+    return texto.decode()
 
 
 def _tabela(linhas: list[dict[str, Any]]) -> str:

@@ -1,6 +1,5 @@
 """Das linhas reservadas da fila aos textos prontos: aqui, e só aqui, as peças de Python encontram o banco."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -43,7 +42,8 @@ class Reservada(Struct, frozen=True):
     sequencia: int
     tipo: str
     texto: str
-    conteudo: dict[str, object]
+    conteudo: dict[str, str]
+    textos: list[str]
     criado_em: datetime
     ciclo: CicloReservado
 
@@ -59,7 +59,7 @@ class Publicacao(Struct, frozen=True):
 
 def compor_publicacao(reservada: Reservada, denylist: Denylist) -> Publicacao:
     """Termos da denylist, descrição, caminho e o resumo do ciclo já com esta atualização."""
-    termos = denylist.verificar("\n".join([reservada.texto, *_textos(reservada.conteudo)]))
+    termos = denylist.verificar("\n".join([reservada.texto, *reservada.textos]))
     descricao = descrever(reservada.tipo, reservada.conteudo, reservada.texto)
     esta = resumo.AtualizacaoDoCiclo(
         atualizacao_id=reservada.atualizacao_id,
@@ -80,19 +80,6 @@ def compor_publicacao(reservada: Reservada, denylist: Denylist) -> Publicacao:
 def compor_fecho(reservada: Reservada, denylist: Denylist) -> resumo.Resumo:
     """O resumo de fecho: o ciclo publicado e seu desfecho."""
     return resumo.compor(_ciclo(reservada.ciclo, denylist))
-
-
-def _textos(valor: object) -> Iterator[str]:
-    """Os textos do conteúdo: a descrição e o caminho saem deles, e a denylist há de vê-los."""
-    match valor:
-        case str():
-            yield valor
-        case dict():
-            for parte in valor.values():
-                yield from _textos(parte)
-        case list():
-            for parte in valor:
-                yield from _textos(parte)
 
 
 def _ciclo(ciclo: CicloReservado, denylist: Denylist, *novas: resumo.AtualizacaoDoCiclo) -> resumo.Ciclo:

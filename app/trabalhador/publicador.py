@@ -1,6 +1,6 @@
 """Esvazia a fila de publicações (E02): reserva, compõe e devolve ao banco, que publica."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import structlog
@@ -24,15 +24,30 @@ async def publicar_pendentes(conexao: AsyncConnection[Any], denylist: Denylist) 
     cursor = conexao.cursor()
     # O banco entrega JSON; decodificá-lo já com o tipo dispensa um dicionário intermediário.
     set_json_loads(_como_bytes, cursor)
-    await cursor.execute("SELECT r FROM d6b.reservar_publicacoes(%s) AS r", [LOTE])
+    await cursor.execute(
+        "SELECT r, r ->> 'atualizacao_id', r ->> 'acompanhamento_id', r ->> 'demanda_id', r ->> 'reserva'"
+        "  FROM d6b.reservar_publicacoes(%s) AS r",
+        [LOTE],
+    )
     linhas = await cursor.fetchall()
-    for (linha,) in linhas:
-        await _publicar(conexao, msgspec.json.decode(linha, type=Reservada), denylist)
+    for linha in linhas:
+        await _publicar(conexao, _Linha(*linha), denylist)
     return len(linhas)
 
 
-async def _publicar(conexao: AsyncConnection[Any], reservada: Reservada, denylist: Denylist) -> None:
+class _Linha(NamedTuple):
+    """O que foi reservado, ainda por ler, e de quem é: o que não se lê também volta à fila."""
+
+    json: bytes
+    atualizacao_id: str
+    acompanhamento_id: str
+    demanda_id: str
+    reserva: str
+
+
+async def _publicar(conexao: AsyncConnection[Any], linha: _Linha, denylist: Denylist) -> None:
     try:
+        reservada = msgspec.json.decode(linha.json, type=Reservada)
         if reservada.especie == "fecho":
             resumo = compor_fecho(reservada, denylist)
             await conexao.execute(
@@ -58,14 +73,14 @@ async def _publicar(conexao: AsyncConnection[Any], reservada: Reservada, denylis
             raise
         _log.error(
             "texto não pôde ser publicado",
-            demanda_id=str(reservada.demanda_id),
-            atualizacao_id=str(reservada.atualizacao_id),
-            acompanhamento_id=str(reservada.acompanhamento_id),
+            demanda_id=linha.demanda_id,
+            atualizacao_id=linha.atualizacao_id,
+            acompanhamento_id=linha.acompanhamento_id,
             erro=descrever(erro),
         )
         await conexao.execute(
             "SELECT d6b.adiar_publicacao(%s, %s, %s)",
-            [reservada.atualizacao_id, reservada.reserva, f"{type(erro).__name__}: {erro}"],
+            [linha.atualizacao_id, linha.reserva, f"{type(erro).__name__}: {erro}"],
         )
 
 

@@ -22,6 +22,7 @@ PARAMETROS = {
     "max_prepared_transactions": "10",
     "autovacuum": "off",
     "log_min_messages": "warning",
+    "timezone": "Asia/Kathmandu",  # nem o da máquina nem UTC: nada há de depender do fuso da sessão (regra 10)
 }
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.apoio.espera import ate
+from tests.apoio.espera import ate_uma_sessao_esperar
 from tests.apoio.falhas import vencer_tentativas
 from tests.apoio.rede import Rede
 from tests.core.test_dlq import curar, envenenar
@@ -68,7 +68,7 @@ def test_um_recuo_a_mao_no_meio_de_um_lote_fica(curada: Rede, dsn: str) -> None:
     with psycopg.connect(dsn) as operadora, ThreadPoolExecutor(1) as executor:
         operadora.execute("UPDATE d6b.consumer_offset SET last_sequence = 0 WHERE tipo_evento = %s", [ATUALIZACAO])
         lote = executor.submit(_processar, dsn)
-        ate(lambda: curada.um("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0 or None, o_que="o lote esperar")
+        ate_uma_sessao_esperar(curada.bd, "o lote esperar")
         operadora.commit()
         assert lote.result() == 1
     assert curada.cursor(ATUALIZACAO) == 0
@@ -89,7 +89,7 @@ def test_a_saida_que_falha_durante_um_lote_baixa_o_cursor_quando_ele_acaba(curad
     with psycopg.connect(dsn) as lote, ThreadPoolExecutor(1) as executor:
         lote.execute("SELECT d6b.processar_pendentes(30)")
         saida = executor.submit(_guardar_saida_do_evento_2, dsn)
-        ate(lambda: curada.um("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0 or None, o_que="a saída esperar")
+        ate_uma_sessao_esperar(curada.bd, "a saída esperar")
         lote.commit()
         saida.result()
     assert curada.cursor(ATUALIZACAO) == 1

@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.apoio.espera import ate
+from tests.apoio.espera import ate, ate_uma_sessao_esperar
 from tests.apoio.rede import Rede
 
 DEMANDA, ANA = UUID(int=1), UUID(int=11)
@@ -123,7 +123,7 @@ def test_reprocessar_o_que_o_despacho_esta_tentando_perde(rede: Rede, sessoes: S
     rede.bd.execute("UPDATE core.dlq SET proxima_tentativa = clock_timestamp()")
     with sessoes.portao_fechado():
         despacho = sessoes.linhas.submit(sessoes._rodar, "CALL core.despachar() -- %s", entrada)
-        ate(lambda: rede.um("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
+        ate_uma_sessao_esperar(rede.bd, "o despacho chegar ao portão")
         pedido = sessoes.pedir(REPROCESSAR, entrada)
     assert pedido.result().startswith("FM409")
     despacho.result()

@@ -81,6 +81,20 @@ def test_transacao_preparada_segura_ate_ser_confirmada(rede: Rede, outra: Rede) 
     assert menor in tratados(rede)
 
 
+def test_quem_publica_em_duas_fases_dispensa_o_aviso_com_o_trabalhador_dormindo(
+    rede: Rede, outra: Rede, dsn: str
+) -> None:
+    with psycopg.connect(dsn, autocommit=True) as dorminhoco:
+        dorminhoco.execute("SELECT pg_advisory_lock(core.trava_do_sono())")
+        outra.bd.execute("SET LOCAL formigueiro.sem_aviso = 'on'")
+        sortear(outra, 1)
+        outra.bd.execute("PREPARE TRANSACTION 'teste_sem_aviso'")
+        outra.bd.commit()
+        rede.bd.execute("COMMIT PREPARED 'teste_sem_aviso'")
+    rede.despachar()
+    assert len(tratados(rede)) == 1
+
+
 def test_so_um_lado_da_lacuna_espera(rede: Rede, outra: Rede) -> None:
     antes = sortear(rede, 1)
     sortear(outra, 2)

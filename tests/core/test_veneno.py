@@ -1,5 +1,6 @@
 """Cem eventos, três venenos: um levanta, um passa do tempo, um derruba quem o trata (regra 4)."""
 
+from contextlib import suppress
 from uuid import UUID
 
 import psycopg
@@ -30,13 +31,11 @@ def test_cem_eventos_com_tres_venenos_noventa_e_sete_tratados_uma_vez(rede: Rede
         rede.sortear(UUID(int=numero), ANA)
     atras = rede.atualizar(DEMORA, ANA)
 
-    for _ in range(12):
-        with psycopg.connect(dsn, autocommit=True) as despachante:
-            despachante.execute("SET statement_timeout = '800ms'")
-            try:
-                despachante.execute("CALL core.despachar()")
-            except (psycopg.errors.QueryCanceled, psycopg.OperationalError):
-                continue
+    for _ in range(60):  # nove bastam a quem tem pressa; numa máquina lenta, o CALL acaba por si antes de esvaziar
+        with psycopg.connect(dsn, autocommit=True) as despachante, suppress(psycopg.OperationalError):
+            despachante.execute("SET statement_timeout = '1s'")
+            despachante.execute("CALL core.despachar()")
+        if rede.um("SELECT posicao = core.obter_maior_sequence() FROM core.consumidores WHERE colonia = 'D-6b'"):
             break
 
     tratados = rede.linhas("SELECT demanda_id FROM d6b.acompanhamentos")

@@ -1,6 +1,7 @@
 """Conclusão confirmada pela comunidade, ratificação e guarda de sorteio tardio (3.15 a 3.17)."""
 
 import threading
+from datetime import datetime
 from uuid import UUID
 
 import psycopg
@@ -128,7 +129,7 @@ def test_ratificacao_como_primeira_atualizacao_nao_publica_inicio(sorteada: Rede
     sorteada.relogio("2026-12-01 09:00+00")
     ratificar(sorteada)
     assert sorteada.tipos(DEMANDA) == ["demanda.concluída", "conselheiro.ciclo_concluído"]
-    assert sorteada.acompanhamento(DEMANDA)["data_inicio"].isoformat() == "2026-12-01T09:00:00+00:00"
+    assert sorteada.acompanhamento(DEMANDA)["data_inicio"] == datetime.fromisoformat("2026-12-01T09:00:00Z")
 
 
 def test_conclusao_pelo_conselheiro_limpa_a_pendencia(sorteada: Rede) -> None:

@@ -1,13 +1,16 @@
 """A ordem de uma demanda resiste a maiúsculas, ratificação, descarte e reprocessamento (regras 2, 4 e 5)."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import psycopg
 import pytest
 
+from tests.apoio.espera import ate_uma_sessao_esperar
 from tests.apoio.falhas import aceitar_publicacao, recusar_publicacao, vencer_tentativas
 from tests.apoio.rede import Rede
+from tests.apoio.textos import publicar_textos
 
 DEMANDA, ANA, BIA = UUID("abcdef00-0000-4000-8000-00000000000a"), UUID(int=11), UUID(int=12)
 INICIADA, CONCLUIDA, CICLO = "conselheiro.demanda_iniciada", "demanda.concluída", "conselheiro.ciclo_concluído"
@@ -153,3 +156,29 @@ def test_saida_que_falha_fora_do_despacho_nao_trava_com_ele(sorteada: Rede, dsn:
     assert falhas == []
     assert sorteada.acompanhamento(DEMANDA)["status"] == "concluido"
     assert sorteada.um("SELECT count(*) FROM core.dlq WHERE sqlstate = '40P01'") == 0
+
+
+@pytest.mark.parametrize("encerrar", ["core.dlq_reprocessar(max(id))", "core.dlq_descartar(max(id), 'teste')"])
+def test_saida_guardada_enquanto_a_da_frente_se_encerra_nao_fica_esquecida(
+    sorteada: Rede, dsn: str, encerrar: str
+) -> None:
+    """Quem guarda ainda vê a outra em aberto, quem a encerra ainda não vê a guardada, e nenhum trava a colônia."""
+    recusar_publicacao(sorteada.bd, INICIADA)
+    sorteada.atualizar(DEMANDA, ANA)
+    sorteada.despachar()
+    aceitar_publicacao(sorteada.bd)
+    with psycopg.connect(dsn) as operadora, ThreadPoolExecutor(1) as executor:
+        operadora.execute(f"SELECT {encerrar} FROM core.dlq")
+        trabalhador = executor.submit(_publicar_textos, dsn)
+        ate_uma_sessao_esperar(sorteada.bd, "a saída esperar")
+        operadora.commit()
+        assert trabalhador.result() == 1
+    vencer_tentativas(sorteada.bd)
+    sorteada.despachar()
+    assert sorteada.tipos(DEMANDA)[-2:] == ["conselheiro.atualização_publicada", "demanda.resumo_ciclo_atualizado"]
+    assert sorteada.um("SELECT count(*) FROM core.dlq WHERE estado IN ('pendente', 'em_espera')") == 0
+
+
+def _publicar_textos(dsn: str) -> int:
+    with psycopg.connect(dsn, autocommit=True) as bd:
+        return publicar_textos(bd)

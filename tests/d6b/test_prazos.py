@@ -1,6 +1,7 @@
 """A varredura de prazos (3.12, E08, E10)."""
 
 import threading
+from datetime import datetime
 from uuid import UUID
 
 import psycopg
@@ -42,7 +43,7 @@ def test_t07_prazo_a_dois_dias_e_alertado_uma_vez(rede: Rede) -> None:
     }
     assert alerta["correlacao_id"] == DEMANDA
     assert prazo["alerta_enviado"]
-    assert prazo["data_alerta"].isoformat() == "2026-11-30T12:00:00+00:00"
+    assert prazo["data_alerta"] == datetime.fromisoformat("2026-11-30T12:00:00Z")
 
 
 def test_t23_prazo_alertado_nao_gera_outro_alerta(rede: Rede) -> None:

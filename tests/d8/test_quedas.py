@@ -35,6 +35,7 @@ def cluster() -> Iterator[Cluster]:
 def test_depois_de_quedas_cada_projeto_gera_uma_vez(cluster: Cluster, quedas: int) -> None:
     sorte = Random(quedas)
     dsn = cluster.endereco.dsn("postgres")
+    pegas = 0  # quedas no meio da varredura: a máquina lenta pode deixá-la acabar antes de uma ou outra
     for queda in range(1, quedas + 1):
         alvo = PROJETOS * queda // (quedas + 2) + sorte.randrange(40)
         with ThreadPoolExecutor(1) as executor, psycopg.connect(dsn, autocommit=True) as olheiro:
@@ -43,10 +44,11 @@ def test_depois_de_quedas_cada_projeto_gera_uma_vez(cluster: Cluster, quedas: in
             matar(cluster)
             varredura.result()
         cluster.religar()
+        with psycopg.connect(dsn, autocommit=True) as bd:
+            pegas += 0 < gerados(bd) < PROJETOS
+    assert pegas
 
     with psycopg.connect(dsn, autocommit=True) as bd:
-        antes = gerados(bd)
-        assert 0 < antes < PROJETOS, "nenhuma queda pegou a varredura no meio"
         d8 = Manutencao(bd)
         d8.varrer()
         assert gerados(bd) == PROJETOS

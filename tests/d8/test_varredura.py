@@ -9,7 +9,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
-from tests.apoio.espera import ate
+from tests.apoio.espera import ate_uma_sessao_esperar
 from tests.apoio.falhas import recusar_publicacao
 from tests.d8.apoio import LOCALIZACAO, Manutencao
 
@@ -74,7 +74,7 @@ def test_cada_lote_se_confirma(dsn: str, d8: Manutencao) -> None:
         outra.execute("SELECT pg_advisory_xact_lock(42)")
         with ThreadPoolExecutor(1) as executor:
             varredura = executor.submit(varredora.execute, "CALL d8.executar_varredura(%s, 10)", [d8.agora])
-            ate(lambda: d8.um("SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)"))
+            ate_uma_sessao_esperar(d8.bd, "o terceiro lote esperar")
             d8.bd.execute("SELECT pg_terminate_backend(%s)", [varredora.info.backend_pid])
             with pytest.raises(psycopg.OperationalError):
                 varredura.result()

@@ -92,6 +92,9 @@ BEGIN
                                                   'erro', p_erro));
     END IF;
     PERFORM core._acertar_cursor(p_colonia, p_causa.tipo, v_marca);
+    IF p_estado = 'em_espera' THEN
+        PERFORM core._por_na_vez(p_colonia, p_causa.chave);
+    END IF;
 END
 $$;
 

@@ -111,26 +111,41 @@ BEGIN
            proxima_tentativa = NULL,
            atualizado_em = clock_timestamp()
      WHERE d.id = p_dlq.id;
-    -- A primeira que esperava a chave passa a pendente, se nenhuma outra ainda a detém.
+    PERFORM core._acertar_cursor(p_dlq.colonia, p_dlq.tipo, v_marca);
+    PERFORM core._por_na_vez(p_dlq.colonia, p_dlq.chave);
+END
+$$;
+
+COMMENT ON FUNCTION core._fechar_dlq(core.dlq, text, text) IS
+'Encerra uma entrada, leva os cursores adiante e põe na vez a seguinte de sua chave. Fonte: regra 4.';
+
+-- Quem guarda uma saída não segura a colônia, e pode ver em aberto a entrada que outro está encerrando, o qual ainda não
+-- vê a guardada. Por isso os dois travam os cursores antes de olhar de quem é a vez: o segundo a travá-los vê tudo.
+CREATE OR REPLACE FUNCTION core._por_na_vez(p_colonia text, p_chave text)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
     UPDATE core.dlq AS d
        SET estado = 'pendente',
            proxima_tentativa = clock_timestamp(),
            atualizado_em = clock_timestamp()
      WHERE d.id = (SELECT e.id
                      FROM core.dlq AS e
-                    WHERE e.colonia = p_dlq.colonia
-                      AND e.chave = p_dlq.chave
+                    WHERE e.colonia = p_colonia
+                      AND e.chave = p_chave
                       AND e.estado IN ('pendente', 'em_espera')
-                    ORDER BY e.sequence_number, e.id
+                    ORDER BY e.estado DESC, e.sequence_number, e.id  -- 'pendente' antes de 'em_espera'
                     LIMIT 1)
        AND d.estado = 'em_espera';
-    PERFORM core._acertar_cursor(p_dlq.colonia, p_dlq.tipo, v_marca);
 END
 $$;
 
-COMMENT ON FUNCTION core._fechar_dlq(core.dlq, text, text) IS
-'Encerra uma entrada, põe na vez a seguinte de sua chave e leva os cursores adiante. Fonte: regra 4.';
+COMMENT ON FUNCTION core._por_na_vez(text, text) IS
+'Se nenhuma entrada da chave está pendente, faz pendente a primeira das que esperam. Quem chama já travou os cursores da
+colônia (core._acertar_cursor). Fonte: regra 4.';
 
 GRANT EXECUTE ON FUNCTION core._tentar_dlq(text, bigint), core._descartar_dlq(text, bigint, text),
-                          core._travar_dlq(text, bigint), core._fechar_dlq(core.dlq, text, text)
+                          core._travar_dlq(text, bigint), core._fechar_dlq(core.dlq, text, text),
+                          core._por_na_vez(text, text)
    TO d6b_dono, d8_dono;

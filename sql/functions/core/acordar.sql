@@ -4,16 +4,21 @@
 -- segura uma trava consultiva exclusiva, de sessão; quem publica tenta a mesma trava, partilhada, até o fim da
 -- transação. Se a obtém, ninguém dorme: o trabalhador está lendo, ou só dormirá depois desta transação, e então
 -- lerá de novo. Se não a obtém, há quem durma, e só então vale o preço do NOTIFY.
+--
+-- O servidor recusa PREPARE TRANSACTION depois de um NOTIFY. Quem publica em duas fases o dispensa, e a trava com ele,
+-- que uma transação preparada seguraria: o trabalhador acha o evento quando olhar.
 
 CREATE OR REPLACE FUNCTION core.ha_quem_durma()
 RETURNS boolean
 LANGUAGE sql
 AS $$
-    SELECT NOT pg_try_advisory_xact_lock_shared(core.trava_do_sono())
+    SELECT current_setting('formigueiro.sem_aviso', true) IS DISTINCT FROM 'on'
+           AND NOT pg_try_advisory_xact_lock_shared(core.trava_do_sono())
 $$;
 
 COMMENT ON FUNCTION core.ha_quem_durma() IS
-'Se um trabalhador dorme e precisa do aviso; se não, impede que durma antes do fim da transação. Fonte: regra 7.';
+'Se um trabalhador dorme e precisa do aviso; se não, impede que durma antes do fim da transação. Com formigueiro.sem_aviso
+em on, nem uma coisa nem outra: é para quem publica em duas fases. Fonte: regras 3 e 7.';
 
 CREATE OR REPLACE FUNCTION core.acordar()
 RETURNS void

@@ -7,7 +7,12 @@ STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT a.nome, a.cron, coalesce(a.ultima_execucao, clock_timestamp() - interval '1 day')
+    SELECT a.nome, a.cron,
+           CASE
+               WHEN a.ultima_execucao IS NULL THEN clock_timestamp() - interval '1 day'
+               WHEN core.no_futuro(a.ultima_execucao) THEN clock_timestamp()
+               ELSE a.ultima_execucao
+           END
       FROM core.agendamentos AS a
      WHERE NOT coalesce((core.parametro('agenda_no_pg_cron'))::boolean, false)
      ORDER BY a.nome
@@ -15,7 +20,7 @@ $$;
 
 COMMENT ON FUNCTION core.agenda_do_app() IS
 'Os agendamentos que cabem ao app: todos, ou nenhum se migrar os espelhou no pg_cron. Quem nunca rodou conta como rodado
-há um dia.';
+há um dia; quem rodou antes de o relógio do servidor recuar, como rodado agora.';
 
 CREATE OR REPLACE FUNCTION core.reservar_execucao(p_nome text, p_hora timestamptz)
 RETURNS text
@@ -29,9 +34,9 @@ BEGIN
     UPDATE core.agendamentos AS a
        SET ultima_execucao = p_hora
      WHERE a.nome = p_nome
-       AND coalesce(a.ultima_execucao, '-infinity') < p_hora
+       AND (a.ultima_execucao IS NULL OR a.ultima_execucao < p_hora OR core.no_futuro(a.ultima_execucao))
        -- Um processo de relógio adiantado calaria o trabalho, em todos, até a hora que ele diz.
-       AND p_hora <= clock_timestamp() + interval '1 minute'
+       AND NOT core.no_futuro(p_hora)
     RETURNING a.comando INTO v_comando;
     RETURN v_comando;
 END
@@ -40,5 +45,16 @@ $$;
 COMMENT ON FUNCTION core.reservar_execucao(text, timestamptz) IS
 'Toma a execução de um agendamento numa hora e devolve seu comando; NULL se outro processo já a tomou, ou
 se ela ainda não chegou.';
+
+CREATE OR REPLACE FUNCTION core.no_futuro(p_quando timestamptz)
+RETURNS boolean
+LANGUAGE sql
+AS $$
+    SELECT p_quando > clock_timestamp() + interval '1 minute'
+$$;
+
+COMMENT ON FUNCTION core.no_futuro(timestamptz) IS
+'Se uma hora ainda não chegou, com um minuto de folga para quem a leu noutra máquina: anotada, diz que o relógio do
+servidor recuou depois.';
 
 GRANT EXECUTE ON FUNCTION core.agenda_do_app(), core.reservar_execucao(text, timestamptz) TO formigueiro_app;

@@ -67,6 +67,7 @@ AS $$
       LEFT JOIN pg_catalog.pg_stat_activity AS s ON s.pid = t.pid
      WHERE p_detentores IS NOT NULL
        AND t.locktype = 'relation'
+       AND t.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database())
        AND t.relation = 'core.event_log'::regclass
        AND t.mode = 'RowExclusiveLock'
        AND (t.virtualtransaction = ANY (p_detentores) OR starts_with(t.virtualtransaction, '-1/'))
@@ -153,7 +154,7 @@ AS $$
             SELECT 3, format('%s: %s na DLQ (%s em espera atrás)', c ->> 'colonia', c ->> 'dlq_pendente',
                              c ->> 'dlq_em_espera')
               FROM jsonb_array_elements(p_estado -> 'colonias') AS c
-             WHERE (c ->> 'dlq_pendente')::bigint > 0
+             WHERE (c ->> 'dlq_pendente')::bigint + (c ->> 'dlq_em_espera')::bigint > 0
             UNION ALL
             SELECT 4, format('%s textos não puderam ser publicados: %s',
                              p_estado -> 'publicacoes' ->> 'com_erro', p_estado -> 'publicacoes' ->> 'ultimo_erro')

@@ -14,7 +14,8 @@ BEGIN
       FROM (SELECT t.nome
               FROM core.agendamentos AS t
              WHERE t.nome = p_nome
-               AND coalesce(t.ultima_conclusao, '-infinity') < clock_timestamp() - interval '30 seconds'
+               AND (coalesce(t.ultima_conclusao, '-infinity') < clock_timestamp() - interval '30 seconds'
+                    OR core.no_futuro(t.ultima_conclusao))
                FOR UPDATE SKIP LOCKED) AS livre
      WHERE a.nome = livre.nome;
 END

@@ -60,7 +60,12 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN (SELECT min(greatest(p.proxima_tentativa, p.reservada_ate)) FROM d6b.publicacoes_pendentes AS p);
+    RETURN (SELECT min(greatest(p.proxima_tentativa, p.reservada_ate))
+              FROM d6b.publicacoes_pendentes AS p
+             -- O que espera outro de seu acompanhamento não tem hora: com a dele, o trabalhador não dormiria.
+             WHERE NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes
+                                WHERE antes.acompanhamento_id = p.acompanhamento_id
+                                  AND antes.sequencia < p.sequencia));
 END
 $$;
 

@@ -40,7 +40,8 @@ BEGIN
                    'sequencia', u.sequencia,
                    'tipo', u.tipo,
                    'texto', u.texto_estruturado,
-                   'conteudo', d6b.conteudo_publico(u.conteudo_estruturado),
+                   'conteudo', d6b.campos_do_conteudo(u.conteudo_estruturado),
+                   'textos', d6b.textos_do_conteudo(u.conteudo_estruturado),
                    'criado_em', core.iso(u.criado_em),
                    'ciclo', d6b.ciclo_publicado(r.acompanhamento_id))
           FROM reservada AS r
@@ -50,8 +51,9 @@ $$;
 
 COMMENT ON FUNCTION d6b.reservar_publicacoes(int) IS
 'Reserva por 60 s até p_limite textos por compor e devolve um objeto de cada: {reserva, especie: atualizacao | fecho,
-atualizacao_id, demanda_id, acompanhamento_id, sequencia, tipo, texto, conteudo, criado_em, ciclo: {data_inicio,
-data_fim, fuso, atualizacoes: [{atualizacao_id, sequencia, tipo, criado_em, descricao, suspeita}], desfecho}}.
+atualizacao_id, demanda_id, acompanhamento_id, sequencia, tipo, texto, conteudo: {campo: texto}, textos: [todos os do
+conteúdo], criado_em, ciclo: {data_inicio, data_fim, fuso, atualizacoes: [{atualizacao_id, sequencia, tipo, criado_em,
+descricao, suspeita}], desfecho}}.
 Erros: FM422 limite menor que 1. Fonte: E02.';
 
 CREATE OR REPLACE FUNCTION d6b.ciclo_publicado(p_acompanhamento_id uuid)
@@ -102,5 +104,33 @@ $$;
 
 COMMENT ON FUNCTION d6b.conteudo_publico(jsonb) IS
 'O conteúdo estruturado sem o que é só do servidor: a chave do áudio e a situação da transcrição. Fonte: E18.';
+
+-- O conteúdo não vai inteiro: o jsonb aceita aninhamentos e números que um leitor de JSON recusa, e o texto de um não há
+-- de deter os dos outros.
+CREATE OR REPLACE FUNCTION d6b.campos_do_conteudo(p_conteudo jsonb)
+RETURNS jsonb
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT coalesce(jsonb_object_agg(c.key, c.value #>> '{}'), '{}')
+      FROM jsonb_each(d6b.conteudo_publico(p_conteudo)) AS c
+     WHERE jsonb_typeof(c.value) IN ('string', 'number')
+$$;
+
+COMMENT ON FUNCTION d6b.campos_do_conteudo(jsonb) IS
+'Os campos do conteúdo que são texto ou número, como texto: deles saem a descrição e o caminho. Fonte: E14.';
+
+CREATE OR REPLACE FUNCTION d6b.textos_do_conteudo(p_conteudo jsonb)
+RETURNS jsonb
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT jsonb_path_query_array(d6b.conteudo_publico(p_conteudo), 'strict $.** ? (@.type() == "string")')
+$$;
+
+COMMENT ON FUNCTION d6b.textos_do_conteudo(jsonb) IS
+'Todos os textos do conteúdo, em qualquer profundidade, para a denylist os ver. Fonte: N17.';
 
 GRANT EXECUTE ON FUNCTION d6b.reservar_publicacoes(int) TO formigueiro_app;

@@ -23,7 +23,7 @@ from app.http.seguranca import ChaveJwt
 from tests.apoio.servidor import cluster_de_teste, pasta_de_cluster
 from tests.app.http.apoio import ACOMPANHAMENTO, SUGERIR, pedido, problema, ratificar
 
-AJUSTES = Ajustes(formigueiro_espera_banco_s=1, formigueiro_conexoes_http=4)
+AJUSTES = Ajustes(formigueiro_espera_banco_s=2, formigueiro_conexoes_http=4)
 
 
 @pytest.fixture(scope="module")

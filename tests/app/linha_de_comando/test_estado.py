@@ -54,6 +54,11 @@ def test_o_que_falhou_vai_para_o_alto_e_para_o_codigo_de_saida(formigueiro: Form
     codigo, saida, _ = formigueiro("estado")
     assert codigo == 1
     assert saida.startswith("ATENÇÃO\n  D-6b: 1 na DLQ")
+    # Quem espera sem ter por quem esperar não passa calado.
+    rede.bd.execute("UPDATE core.dlq SET estado = 'em_espera'")
+    codigo, saida, _ = formigueiro("estado")
+    assert codigo == 1
+    assert saida.startswith("ATENÇÃO\n  D-6b: 0 na DLQ (1 em espera atrás)")
 
 
 def test_diz_quem_detem_a_leitura(formigueiro: Formigueiro, rede: Rede, dsn: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+import pytest
 
 from tests.apoio.rede import Rede
 from tests.app.linha_de_comando.conftest import Formigueiro
@@ -38,6 +39,22 @@ def test_em_json_vem_com_o_detalhe(formigueiro: Formigueiro, bd: psycopg.Connect
     assert codigo == 0
     assert (primeira["quando"], primeira["origem"], primeira["quem"]) == ("2026-03-01T12:00:00Z", "D-6a", str(ANA))
     assert primeira["detalhe"]["payload"]["demanda_id"] == str(DEMANDA)
+
+
+@pytest.mark.parametrize("estranho", ["[" * 3000 + "]" * 3000, "9" * 5000], ids=["fundo", "longo"])
+def test_um_payload_que_o_python_nao_leria_tambem_se_mostra(
+    formigueiro: Formigueiro, bd: psycopg.Connection[Any], estranho: str
+) -> None:
+    bd.execute(
+        "SELECT core.publicar('demanda.recebida', jsonb_build_object('demanda_id', %s::uuid, 'extra', %s::jsonb),"
+        " 'D-1a', '1.1.0')",
+        [DEMANDA, estranho],
+    )
+    for opcoes in ([], ["--json"]):
+        codigo, saida, erros = formigueiro("linha-do-tempo", str(DEMANDA), *opcoes)
+        assert (codigo, erros) == (0, "")
+        assert "demanda.recebida" in saida
+    assert estranho in saida
 
 
 def test_uma_demanda_desconhecida_e_dita_em_uma_linha(formigueiro: Formigueiro) -> None:

@@ -96,6 +96,21 @@ def test_relogio_adiantado_de_um_processo_nao_cala_o_trabalho(contada: Rede) -> 
     assert contada.um("SELECT core.reservar_execucao('teste', clock_timestamp())") is not None
 
 
+def test_o_relogio_do_servidor_que_recua_nao_cala_o_trabalho(contada: Rede, dsn: str) -> None:
+    """O que rodou enquanto ele estava um ano adiantado roda outra vez na hora seguinte."""
+    contada.bd.execute(
+        "UPDATE core.agendamentos SET cron = '0 0 1 1 *', ultima_execucao = clock_timestamp() + interval '1 year',"
+        " ultima_conclusao = clock_timestamp() + interval '1 year'"
+    )
+    cumprir(dsn)
+    assert vezes(contada) == 0
+    hora = "date_trunc('minute', clock_timestamp()) + interval '1 minute'"
+    assert contada.um(f"SELECT core.reservar_execucao('teste', {hora})") is not None
+    assert contada.um(f"SELECT core.reservar_execucao('teste', {hora} - interval '1 minute')") is None
+    contada.bd.execute("SELECT core.marcar_execucao('teste')")
+    assert contada.um("SELECT ultima_conclusao <= clock_timestamp() FROM core.agendamentos")
+
+
 def test_a_agenda_de_verdade_e_toda_executavel_pelo_app(rede: Rede, dsn: str) -> None:
     """Cada comando de core.agendamentos roda como formigueiro_app, tal como escrito."""
     comandos = [linha["comando"] for linha in rede.linhas("SELECT comando FROM core.agendamentos ORDER BY nome")]

@@ -61,7 +61,7 @@ def por_ele(dsn: str) -> Iterator[Callable[[str], str]]:
             [str(PGBOUNCER), "-q", str(pasta / "pgbouncer.ini")], user=soquete.stat().st_uid, stderr=subprocess.PIPE
         )
         try:
-            esperar(lambda: _atende(porta), 10, "o PgBouncer subir")
+            esperar(lambda: _atende(porta), 30, "o PgBouncer subir")
             yield lambda papel: make_conninfo(host="127.0.0.1", port=porta, dbname="formigueiro", user=papel)
         finally:
             processo.terminate()
@@ -123,7 +123,7 @@ async def _com_trabalhador(rede: Rede, dsn: str) -> None:
     parar = asyncio.Event()
     tarefa = asyncio.create_task(trabalhador.trabalhar(dsn, Denylist.de_texto("idiota"), parar))
     try:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while not rede.acompanhamentos(DEMANDA):
                 await asyncio.sleep(0.02)
             rede.atualizar(DEMANDA, ANA)

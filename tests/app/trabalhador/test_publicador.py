@@ -7,12 +7,13 @@ from uuid import UUID
 import pytest
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
 
 from app.pecas.denylist import Denylist
 from app.trabalhador import composicao, publicador
 from app.trabalhador.trabalhador import esvaziar
 from tests.apoio.falhas import aceitar_publicacao, recusar_publicacao, vencer_tentativas
-from tests.apoio.rede import Rede
+from tests.apoio.rede import CONTEUDOS, Rede
 
 DEMANDA, OUTRA, ANA, BIA = UUID(int=1), UUID(int=2), UUID(int=11), UUID(int=12)
 PUBLICADA, RESUMO = "conselheiro.atualização_publicada", "demanda.resumo_ciclo_atualizado"
@@ -255,3 +256,67 @@ def test_t32_sugestao_de_ia_e_preservada_e_o_texto_e_o_editado(trabalho: Trabalh
         "editado pelo conselheiro",
         "ia_assistida",
     )
+
+
+@pytest.mark.parametrize("estranho", ["[" * 2300 + "]" * 2300, "9" * 4900, "1e400"], ids=["fundo", "longo", "imenso"])
+def test_o_que_o_python_nao_leria_e_publicado_e_examinado_como_o_resto(trabalho: Trabalho, estranho: str) -> None:
+    """O jsonb aceita aninhamentos e números que um leitor de JSON recusa."""
+    payload: dict[str, object] = {
+        "conselheiro_id": str(ANA),
+        "demanda_id": str(DEMANDA),
+        "unidade_civica_id": str(UUID(int=7)),
+        "tipo": "contato_realizado",
+        "texto_bruto": "Liguei.",
+        "texto_estruturado": "Liguei.",
+        "conteudo_estruturado": CONTEUDOS["contato_realizado"],
+        "timestamp": trabalho.rede.agora(),
+    }
+    trabalho.rede.bd.execute(
+        """
+        SELECT core.publicar('conselheiro.atualização_registrada',
+                             jsonb_set(%s, '{conteudo_estruturado,extra}', %s), 'D-1a', '1.1.0')
+        """,
+        [Jsonb(payload), f'[{estranho}, ["um idiota"]]'],
+    )
+    trabalho.esvaziar()
+    publicadas = trabalho.rede.um(
+        "SELECT jsonb_agg(payload - 'conteudo_estruturado') FROM core.event_log WHERE tipo = %s", PUBLICADA
+    )
+    assert [publicada["termos_suspeitos"] for publicada in publicadas] == [["idiota"]]
+
+
+def test_um_texto_que_nao_se_le_volta_a_fila_e_nao_detem_os_outros(trabalho: Trabalho) -> None:
+    trabalho.rede.sortear(OUTRA, BIA)
+    trabalho.rede.atualizar(DEMANDA, ANA, texto="ilegível")
+    trabalho.rede.atualizar(OUTRA, BIA)
+    trabalho.rede.despachar()
+    trabalho.rede.bd.execute(
+        """
+        ALTER FUNCTION d6b.reservar_publicacoes(int) RENAME TO reservadas;
+        CREATE FUNCTION d6b.reservar_publicacoes(p_limite int) RETURNS SETOF jsonb LANGUAGE sql AS $$
+            SELECT r || CASE WHEN r ->> 'texto' = 'ilegível' THEN '{"sequencia": "x"}' ELSE '{}' END::jsonb
+              FROM d6b.reservadas(p_limite) AS r
+        $$
+        """
+    )
+    trabalho.esvaziar()
+    assert [payload["demanda_id"] for payload in trabalho.payloads(PUBLICADA)] == [str(OUTRA)]
+    espera = trabalho.rede.linhas("SELECT espera, com_erro, ultimo_erro FROM d6b.publicacoes_em_espera()")[0]
+    assert (espera["espera"], espera["com_erro"]) == (1, 1)
+    assert espera["ultimo_erro"].startswith("ValidationError: ")
+
+
+def test_quem_espera_atras_de_um_texto_adiado_nao_impede_o_trabalhador_de_dormir(trabalho: Trabalho) -> None:
+    for _ in range(3):
+        trabalho.rede.atualizar(DEMANDA, ANA)
+    trabalho.rede.despachar()
+    assert trabalho.rede.um("SELECT d6b.proxima_publicacao() <= clock_timestamp()")
+    adiada = trabalho.rede.um("SELECT d6b.reservar_publicacoes()")
+    trabalho.rede.bd.execute(
+        "SELECT d6b.adiar_publicacao(%s, %s, 'quebrou')", [adiada["atualizacao_id"], adiada["reserva"]]
+    )
+    trabalho.rede.bd.execute(
+        "UPDATE d6b.publicacoes_pendentes SET proxima_tentativa = clock_timestamp() + interval '1 hour'"
+        " WHERE ultimo_erro IS NOT NULL"
+    )
+    assert trabalho.rede.um("SELECT d6b.proxima_publicacao() > clock_timestamp() + interval '59 minutes'")

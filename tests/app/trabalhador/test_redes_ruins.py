@@ -15,7 +15,7 @@ from tests.apoio.rede import Rede
 from tests.app.trabalhador.proxy import Proxy, intermediar
 
 DEMANDA, OUTRA, ANA, BIA = UUID(int=1), UUID(int=2), UUID(int=11), UUID(int=12)
-PRAZO_S = 15.0
+PRAZO_S = 60.0
 SEM_AVISOS = "avisos do banco não chegam"
 TRAVAS_CONSULTIVAS = """
     SELECT pid, objid::int AS chave FROM pg_locks
@@ -90,15 +90,16 @@ def test_proxy_que_se_cala_e_abandonado_e_a_lideranca_passa_a_outra_conexao(rede
 
 
 def test_sono_de_muitos_pulsos_nao_derruba_a_sessao(rede: Rede, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conexao, "SESSAO_CALADA_S", 1.0)
+    monkeypatch.setattr(conexao, "SESSAO_CALADA_S", 3.0)
     monkeypatch.setattr(trabalhador, "PULSO_S", 0.1)
+    monkeypatch.setattr(trabalhador, "PRAZO_DA_RESPOSTA_S", 10.0)
 
     async def cenario() -> None:
         async with trabalhador_por(dsn) as proxy:
             await ate(lambda: dormindo(rede))
             antes = (dormindo(rede), proxy.aceitas)
             adormeceu = rede.um("SELECT clock_timestamp()")
-            await ate(lambda: rede.um("SELECT clock_timestamp() - %s > interval '2 s'", adormeceu))
+            await ate(lambda: rede.um("SELECT clock_timestamp() - %s > interval '4 s'", adormeceu))
             assert (dormindo(rede), proxy.aceitas) == antes
 
     asyncio.run(cenario())
@@ -128,7 +129,9 @@ def test_onde_o_aviso_nao_chega_trabalha_olhando_o_banco_e_diz_isso_uma_vez(rede
 def test_handler_que_nao_volta_conta_como_morte_e_o_trabalhador_segue(
     rede: Rede, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conexao, "LIMITE_DO_COMANDO_S", 0.5)
+    monkeypatch.setattr(conexao, "LIMITE_DO_COMANDO_S", 2.0)
+    monkeypatch.setattr(conexao, "SESSAO_CALADA_S", 60.0)
+    monkeypatch.setattr(trabalhador, "PRAZO_DA_RESPOSTA_S", 10.0)
     rede.bd.execute(
         f"""
         CREATE FUNCTION d6b.armadilha() RETURNS trigger LANGUAGE plpgsql AS

@@ -13,7 +13,7 @@ from app.trabalhador import trabalhador
 from tests.apoio.rede import Rede
 
 DEMANDA, ANA = UUID(int=1), UUID(int=11)
-PRAZO_S = 15.0  # bem menos que o sono máximo: o que acontece aqui aconteceu por aviso
+PRAZO_S = 60.0  # bem menos que o sono máximo: o que acontece aqui aconteceu por aviso
 
 
 @pytest.fixture(autouse=True)
