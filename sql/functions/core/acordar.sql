@@ -12,8 +12,11 @@ CREATE OR REPLACE FUNCTION core.ha_quem_durma()
 RETURNS boolean
 LANGUAGE sql
 AS $$
-    SELECT current_setting('formigueiro.sem_aviso', true) IS DISTINCT FROM 'on'
-           AND NOT pg_try_advisory_xact_lock_shared(core.trava_do_sono())
+    -- CASE, e não AND, que não promete a ordem: sem aviso, a trava não se há de tomar.
+    SELECT CASE
+               WHEN current_setting('formigueiro.sem_aviso', true) = 'on' THEN false
+               ELSE NOT pg_try_advisory_xact_lock_shared(core.trava_do_sono())
+           END
 $$;
 
 COMMENT ON FUNCTION core.ha_quem_durma() IS
