@@ -149,6 +149,98 @@ def test_plano_com_acompanhantes_que_o_contrato_recusa_nao_detem_a_conclusao(red
     assert previsto == {"valido": False, "erros": ocorrencia["contexto"]["erros"]}
 
 
+@pytest.mark.parametrize("status", ["não executada", "NAO_EXECUTADA", "Não-Executada", "parcial", "Concluída", None])
+def test_o_desfecho_que_se_entende_vale(rede: Rede, status: str | None) -> None:
+    conteudo: dict[str, object] = {"novo_status": "concluido", "status_execucao": status}
+    assert validar(rede, "status_atualizado", conteudo) == {"valido": True, "erros": []}
+
+
+@pytest.mark.parametrize("status", ["cancelada", "executada", "", 5, ["concluida"], {}, True])
+def test_validar_recusa_antes_o_desfecho_que_nao_se_entende(rede: Rede, status: object) -> None:
+    """N54."""
+    conteudo = {"novo_status": "concluido", "status_execucao": status}
+    assert validar(rede, "status_atualizado", conteudo) == {
+        "valido": False,
+        "erros": [
+            {
+                "campo": "status_execucao",
+                "mensagem": "Valor inválido. Esperado um dos: concluida, parcial, nao_executada.",
+            }
+        ],
+    }
+    # De uma demanda que não é de manutenção, o campo não é de ninguém.
+    validada = rede.um("SELECT d6b.validar_atualizacao(%s, %s, current_date, %s)",
+                       "status_atualizado", Jsonb(conteudo), DEMANDA)  # fmt: skip
+    assert validada["valido"]
+    assert validar(rede, "status_atualizado", conteudo | {"novo_status": "bloqueado"})["valido"]
+
+
+BOM: dict[str, Any] = {
+    "plano_manutencao": {"intervalo_dias": 30, "prazo_tolerancia_dias": 5, "vida_util_dias": 300, "tipo": "poda"},
+    "categoria": "3.9",
+    "localizacao": {"lat": -23.5, "lng": -46.6},
+}
+
+
+@pytest.mark.parametrize(
+    ("extra", "antes", "depois"),
+    [
+        ({"titulo": ["x"]}, ["titulo"], ["titulo"]),
+        ({"responsavel_tecnico": 5}, ["responsavel_tecnico"], ["responsavel_tecnico"]),
+        ({"materiais_utilizados": "areia"}, ["materiais_utilizados"], ["materiais_utilizados"]),
+        ({"materiais_utilizados": ["areia", 3]}, ["materiais_utilizados"], ["materiais_utilizados"]),
+        ({"categoria_id": 7}, ["categoria_id"], ["categoria_id"]),
+        # O que só a D-8 corta, é ela que registra.
+        ({"materiais_utilizados": ["areia"] * 51}, ["materiais_utilizados"], []),
+        ({"titulo": "t" * 201}, ["titulo"], []),
+        ({"plano_manutencao": BOM["plano_manutencao"] | {"profundidade": 3}}, ["plano_manutencao.profundidade"], []),
+        ({"titulo": "Praça", "responsavel_tecnico": None, "materiais_utilizados": ["areia"]}, [], []),
+    ],
+)
+def test_o_campo_que_a_conclusao_perderia_se_diz_antes_e_se_registra_depois(
+    rede: Rede, extra: dict[str, Any], antes: list[str], depois: list[str]
+) -> None:
+    """N56."""
+    previsto = validar(rede, "status_atualizado", {"novo_status": "concluido"} | BOM | extra)
+    assert [erro["campo"] for erro in previsto["erros"]] == antes
+    rede.sortear(DEMANDA, ANA)
+    evento = rede.concluir(DEMANDA, ANA, **(BOM | extra))
+    rede.despachar()
+    assert rede.eventos("demanda.concluída")[0]["versao_schema"] == "1.1.0"
+    avisos = rede.ocorrencias(evento)
+    assert [erro["campo"] for aviso in avisos for erro in aviso["contexto"]["erros"]] == depois
+    for aviso in avisos:
+        assert (aviso["nivel"], aviso["mensagem"]) == ("aviso", "Campos da conclusão deixados de fora")
+        assert all(erro["mensagem"] for erro in aviso["contexto"]["erros"])
+    da_d8 = [o for o in rede.ocorrencias() if o["colonia"] == "D-8" and o["nivel"] == "aviso"]
+    assert len(da_d8) == (1 if antes and not depois else 0)
+
+
+@pytest.mark.parametrize(
+    ("extra", "campo"),
+    [
+        ({"plano_proximo_ciclo": "mensal"}, "plano_proximo_ciclo"),
+        ({"plano_proximo_ciclo": [30]}, "plano_proximo_ciclo"),
+        ({"plano_proximo_ciclo": {"intervalo_dias": "30"}}, "plano_proximo_ciclo.intervalo_dias"),
+        ({"plano_proximo_ciclo": {"tipo": "pintura"}}, "plano_proximo_ciclo.intervalo_dias"),
+        ({"observacoes": ["Faltou tinta"]}, "observacoes"),
+    ],
+)
+def test_validar_diz_o_que_a_manutencao_perderia(rede: Rede, extra: dict[str, object], campo: str) -> None:
+    (erro,) = validar(rede, "status_atualizado", {"novo_status": "concluido"} | extra)["erros"]
+    assert erro["campo"] == campo
+    assert erro["mensagem"]
+
+
+def test_sem_plano_a_categoria_que_nao_e_texto_tambem_se_registra(rede: Rede) -> None:
+    rede.sortear(DEMANDA, ANA)
+    evento = rede.concluir(DEMANDA, ANA, categoria_id=["3.9"], status_execucao="cancelada")
+    rede.despachar()
+    assert "categoria_id" not in rede.eventos("demanda.concluída")[0]["payload"]
+    (aviso,) = rede.ocorrencias(evento)
+    assert [erro["campo"] for erro in aviso["contexto"]["erros"]] == ["categoria_id"]
+
+
 def test_acima_do_limite_so_conclusao_e_sistema_entram(rede: Rede) -> None:
     """E12."""
     rede.bd.execute("UPDATE core.parametros SET valor = '3' WHERE nome = 'limite_atualizacoes'")

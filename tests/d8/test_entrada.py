@@ -164,6 +164,67 @@ def test_outra_conclusao_da_mesma_demanda_e_ignorada(d8: Manutencao) -> None:
     assert d8.ocorrencias() == []
 
 
+@pytest.mark.parametrize("motivo", ["encerramento_manual", "projeto_removido"])
+def test_obra_encerrada_e_concluida_de_novo_com_plano_fica_registrada(d8: Manutencao, motivo: str) -> None:
+    demanda = d8.concluir()
+    d8.despachar()
+    projeto = d8.projeto_da(demanda)["id"]
+    d8.bd.execute("SELECT d8.encerrar_monitoramento(%s, %s)", [projeto, motivo])
+    antes = d8.projeto(projeto)
+    evento = uuid4()
+    d8.concluir(demanda, event_id=evento, plano_manutencao=PLANO | {"intervalo_dias": 7})
+    d8.despachar()
+    assert (d8.projeto(projeto), d8.resultado(evento)) == (antes, "ignorado")
+    (aviso,) = d8.ocorrencias()
+    assert (aviso["nivel"], aviso["event_id"]) == ("aviso", evento)
+    assert aviso["mensagem"] == "demanda.concluída com plano para projeto já encerrado; não é reaberto."
+    assert aviso["contexto"]["projeto_id"] == str(projeto)
+    assert aviso["contexto"]["plano_manutencao"]["intervalo_dias"] == 7
+
+
+def test_outro_plano_para_obra_ja_monitorada_se_conta_e_a_reentrega_do_mesmo_nao(d8: Manutencao) -> None:
+    demanda = d8.concluir()
+    d8.concluir(demanda)
+    outro = uuid4()
+    d8.concluir(demanda, event_id=outro, plano_manutencao=PLANO | {"tipo": "pintura"})
+    d8.despachar()
+    ditas = [cada for cada in d8.ocorrencias("info") if "vale o primeiro" in cada["mensagem"]]
+    assert [cada["event_id"] for cada in ditas] == [outro]
+    assert d8.ocorrencias() == []
+
+
+PERDAS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"titulo": "t" * 201}, ["titulo"]),
+    ({"responsavel_tecnico": "r" * 201}, ["responsavel_tecnico"]),
+    ({"subcategoria": "s" * 101}, ["subcategoria"]),
+    ({"localizacao": LOCALIZACAO | {"endereco": "e" * 201}}, ["localizacao.endereco"]),
+    ({"materiais_utilizados": ["areia"] * 51}, ["materiais_utilizados"]),
+    ({"materiais_utilizados": ["m" * 81, "areia"]}, ["materiais_utilizados"]),
+    ({"resumo_final": '"' * 15_000}, ["resumo_final"]),
+    ({"plano_manutencao": PLANO | {"tipo": 5}}, ["plano_manutencao.tipo"]),
+    ({"plano_manutencao": PLANO | {"tipo": "p" * 101}}, ["plano_manutencao.tipo"]),
+    # A máscara alonga o texto, e é o mascarado que se corta.
+    ({"titulo": "t" * 185 + " (11) 98765-4321"}, ["titulo"]),
+    ({"titulo": "  t\n" * 50, "materiais_utilizados": ["m" * 80] * 50, "resumo_final": "ã" * 10_000}, []),
+    ({"titulo": None, "responsavel_tecnico": None, "materiais_utilizados": []}, []),
+]
+
+
+@pytest.mark.parametrize(("campos", "perdidos"), PERDAS)
+def test_o_que_o_dossie_corta_ou_deixa_de_fora_fica_registrado(
+    d8: Manutencao, campos: dict[str, Any], perdidos: list[str]
+) -> None:
+    demanda = d8.concluir(**campos)
+    d8.despachar()
+    avisos = d8.ocorrencias()
+    assert [perda["campo"] for aviso in avisos for perda in aviso["contexto"]["erros"]] == perdidos
+    for aviso in avisos:
+        assert aviso["mensagem"] == "Campos da conclusão que o dossiê corta ou deixa de fora."
+        assert (aviso["nivel"], aviso["demanda_id"]) == ("aviso", demanda)
+        assert aviso["contexto"]["demanda_original_id"] == str(demanda)
+        assert all(perda["mensagem"] for perda in aviso["contexto"]["erros"])
+
+
 def test_sem_responsavel_tecnico_o_projeto_e_aceito(d8: Manutencao) -> None:
     projeto = d8.monitorar(responsavel_tecnico=None)
     ciclo = d8.gerar(projeto)
@@ -273,7 +334,10 @@ def test_o_intake_nao_tropeca_no_que_a_1_0_0_deixa_passar(d8: Manutencao) -> Non
     assert projeto["localizacao"] == {"lat": 1, "lng": 2}
     assert projeto["dossie_original"]["materiais_utilizados"] == ["areia"]
     d8.gerar(projeto["id"])
-    assert d8.ocorrencias() == []
+    (aviso,) = d8.ocorrencias()
+    assert [perda["campo"] for perda in aviso["contexto"]["erros"]] == [
+        "titulo", "subcategoria", "localizacao.endereco", "responsavel_tecnico", "materiais_utilizados",
+    ]  # fmt: skip
 
 
 def test_o_registro_do_projeto_e_contado(d8: Manutencao) -> None:

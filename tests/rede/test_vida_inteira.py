@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
+
 from tests.apoio.rede import Rede
 
 OBRA, ANA, BIA = UUID(int=1), UUID(int=11), UUID(int=12)
@@ -71,6 +73,51 @@ def test_da_obra_ao_ciclo_cumprido_e_ao_seguinte(rede: Rede) -> None:
     seguinte = varrer(rede, "2027-06-23 12:00:00+00")
     assert seguinte["ciclo_numero"] == 2
     assert seguinte["dossie"]["historico_manutencoes"][0]["observacoes"] == "Faltou a corrente."
+
+
+@pytest.mark.parametrize(
+    ("status", "publicado"), [("não executada", "nao_executada"), ("NAO_EXECUTADA", "nao_executada"),
+                              ("Não-Executada", "nao_executada"), ("Parcial", "parcial"), (None, "concluida")],
+)  # fmt: skip
+def test_o_desfecho_da_manutencao_se_entende_como_for_escrito(rede: Rede, status: str | None, publicado: str) -> None:
+    acompanhar(rede, OBRA, ANA, plano_manutencao=PLANO, **DADOS)
+    manutencao = UUID(varrer(rede, "2027-03-10 12:00:00+00")["demanda_id"])
+    marcado = projetos(rede)[0]["proximo_ciclo"]
+    rede.relogio("2027-03-15 12:00:00+00")
+    acompanhar(rede, manutencao, BIA, status_execucao=status)
+    assert rede.eventos("manutenção.executada")[0]["payload"]["status_execucao"] == publicado
+    assert rede.um("SELECT status_execucao FROM d8.historico_manutencoes") == publicado
+    assert (projetos(rede)[0]["proximo_ciclo"] == marcado) == (publicado == "nao_executada")
+    assert [o for o in rede.ocorrencias() if o["nivel"] == "erro"] == []
+
+
+@pytest.mark.parametrize("status", ["cancelada", "executada", "", 5, ["concluida"]])
+def test_um_desfecho_que_nao_se_entende_conclui_e_libera_mas_nao_e_execucao(rede: Rede, status: object) -> None:
+    """N54: o ciclo segue aberto, à espera de quem diga o que houve, e o próximo não se adia."""
+    acompanhar(rede, OBRA, ANA, plano_manutencao=PLANO, **DADOS)
+    manutencao = UUID(varrer(rede, "2027-03-10 12:00:00+00")["demanda_id"])
+    antes = projetos(rede)
+    rede.relogio("2027-03-15 12:00:00+00")
+    acompanhar(rede, manutencao, BIA, status_execucao=status, plano_proximo_ciclo="mensal", observacoes=7)
+    assert rede.tipos(manutencao)[-2:] == ["demanda.concluída", "conselheiro.ciclo_concluído"]
+    assert rede.eventos("manutenção.executada") == []
+    assert rede.acompanhamento(manutencao)["status"] == "concluido"
+    assert rede.acompanhamento(manutencao)["saidas_conclusao_pendentes"] is False
+    assert projetos(rede) == antes
+    assert rede.um("SELECT status FROM d8.historico_manutencoes") == "em_andamento"
+    aviso, erro = (o for o in rede.ocorrencias() if o["nivel"] != "info")
+    assert [campo["campo"] for campo in aviso["contexto"]["erros"]] == ["observacoes", "plano_proximo_ciclo"]
+    assert (erro["nivel"], erro["demanda_id"]) == ("erro", manutencao)
+    assert erro["contexto"]["status_execucao"] == status
+
+    # Quem apurou o que houve o publica, e o ciclo se fecha.
+    rede.publicar(
+        "manutenção.executada",
+        {"demanda_id": str(manutencao), "projeto_original_id": str(antes[0]["id"]), "status_execucao": "nao_executada"},
+        "D-6b",
+    )
+    rede.despachar()
+    assert rede.um("SELECT status FROM d8.historico_manutencoes") == "cancelada"
 
 
 def test_manutencao_da_manutencao_ate_a_profundidade_maxima(rede: Rede) -> None:

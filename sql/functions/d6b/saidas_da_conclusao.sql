@@ -11,6 +11,7 @@ DECLARE
     v_simples  jsonb := d6b.payload_concluida(p_acompanhamento, p_atualizacao, p_quando);
     v_erros    jsonb := d6b.erros_plano(p_acompanhamento.demanda_id, v_conteudo);
 BEGIN
+    PERFORM d6b.registrar_perdas(p_acompanhamento, p_atualizacao, p_correlacao_id, v_erros);
     IF coalesce(v_conteudo -> 'plano_manutencao', 'null') = 'null' THEN
         RETURN core._saida('demanda.concluída', '1.0.0', v_simples, p_correlacao_id);
     END IF;
@@ -20,13 +21,8 @@ BEGIN
                            p_correlacao_id);
     END IF;
     PERFORM core.registrar('erro', 'Plano de manutenção recusado; a conclusão segue sem ele',
-                           jsonb_build_object('colonia', 'D-6b',
-                                              'event_id', p_atualizacao.event_id_publicacao,
-                                              'correlacao_id', p_correlacao_id,
-                                              'demanda_id', p_acompanhamento.demanda_id,
-                                              'conselheiro_id', p_acompanhamento.conselheiro_id,
-                                              'acompanhamento_id', p_acompanhamento.id,
-                                              'erros', v_erros));
+                           d6b.contexto_da_conclusao(p_acompanhamento, p_atualizacao, p_correlacao_id)
+                           || jsonb_build_object('erros', v_erros));
     RETURN core._saida('demanda.concluída', '1.0.0', v_simples, p_correlacao_id);
 END
 $$;
@@ -83,11 +79,7 @@ AS $$
                'projeto_original_id', m.projeto_original_id,
                'conselheiro_id', p_acompanhamento.conselheiro_id,
                'data_conclusao', core.iso(p_quando),
-               'status_execucao', CASE
-                                      WHEN c.conteudo ->> 'status_execucao' IN ('concluida', 'parcial', 'nao_executada')
-                                      THEN c.conteudo ->> 'status_execucao'
-                                      ELSE 'concluida'
-                                  END,
+               'status_execucao', core.status_execucao(c.conteudo -> 'status_execucao'),
                'observacoes', d6b.texto_ou_nulo(c.conteudo -> 'observacoes'),
                'plano_manutencao', CASE WHEN jsonb_typeof(c.conteudo -> 'plano_proximo_ciclo') = 'object'
                                         THEN c.conteudo -> 'plano_proximo_ciclo' END)),
@@ -95,10 +87,13 @@ AS $$
       FROM d6b.demandas_manutencao AS m
      CROSS JOIN (SELECT p_atualizacao.conteudo_estruturado) AS c (conteudo)
      WHERE m.demanda_id = p_acompanhamento.demanda_id
+       -- Um desfecho que não se entende não é uma execução: o ciclo fica aberto, à espera de quem o diga.
+       AND core.status_execucao(c.conteudo -> 'status_execucao') IS NOT NULL
 $$;
 
 COMMENT ON FUNCTION d6b.saidas_manutencao_executada(d6b.acompanhamentos, d6b.atualizacoes, timestamptz, uuid) IS
-'Vetor com manutenção.executada se a demanda veio da D-8; vazio se não. Fonte: D-8 3.2 e 5.7, E06.';
+'Vetor com manutenção.executada se a demanda veio da D-8; vazio se não, ou se não se entende o status_execucao.
+Fonte: D-8 3.2 e 5.7, E06, N54.';
 
 CREATE OR REPLACE FUNCTION d6b.saida_ciclo_concluido(
     p_acompanhamento d6b.acompanhamentos, p_resumo text, p_quando timestamptz, p_correlacao_id uuid

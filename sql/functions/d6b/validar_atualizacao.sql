@@ -21,14 +21,18 @@ BEGIN
     ELSE
         v_erros := d6b.erros_atualizacao(p_tipo, v_conteudo, p_hoje)
                    || d6b.erros_plano(p_demanda_id, v_conteudo);
+        IF d6b.conclui(jsonb_build_object('tipo', p_tipo, 'conteudo_estruturado', v_conteudo)) THEN
+            v_erros := v_erros || d6b.perdas_previstas(p_demanda_id, v_conteudo, v_erros);
+        END IF;
     END IF;
     RETURN jsonb_build_object('valido', v_erros = '[]', 'erros', v_erros);
 END
 $$;
 
 COMMENT ON FUNCTION d6b.validar_atualizacao(text, jsonb, date, uuid) IS
-'Valida o conteúdo estruturado de uma atualização: {valido, erros: [{campo, mensagem}]}. Inclui as faltas do plano de
-manutenção, que não impedem a conclusão (E07); p_demanda_id permite contar com os dados de uma demanda de manutenção.
-Fonte: D-6b 4.2.';
+'Valida o conteúdo estruturado de uma atualização: {valido, erros: [{campo, mensagem}]}. Inclui o que não impede a
+conclusão, mas se perderia com ela: as faltas do plano de manutenção (E07), o desfecho que não se entende (N54) e os campos
+que ficariam de fora (N56). p_demanda_id permite contar com os dados de uma demanda de manutenção; sem ele, julga-se como
+se fosse uma. Fonte: D-6b 4.2.';
 
 GRANT EXECUTE ON FUNCTION d6b.validar_atualizacao(text, jsonb, date, uuid) TO formigueiro_app, formigueiro_dba;

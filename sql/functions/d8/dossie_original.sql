@@ -23,17 +23,29 @@ COMMENT ON FUNCTION d8.dossie_original(jsonb) IS
 '{titulo, descricao, responsavel_tecnico, data_conclusao, materiais_utilizados, localizacao} do payload de
 demanda.concluída, mascarado e com menos de 49.000 bytes. Fonte: D-8 2.2 e 3.8, E29.';
 
+CREATE OR REPLACE FUNCTION d8.perdas_do_dossie(p_payload jsonb)
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT core.tipos_do_dossie(p_payload) || core.cortes_do_dossie(p_payload)
+           || CASE
+                  WHEN d8.descricao(p_payload -> 'resumo_final') <> d8.texto_publico(p_payload -> 'resumo_final')
+                  THEN jsonb_build_object('campo', 'resumo_final',
+                                          'mensagem', 'Texto acima de 28000 bytes: só os 7000 primeiros caracteres ficam.')
+                  ELSE '[]'
+              END
+$$;
+
+COMMENT ON FUNCTION d8.perdas_do_dossie(jsonb) IS
+'O que d8.dossie_original não guarda do payload, e por quê: [{campo, mensagem}]. Fonte: E29, N56.';
+
 CREATE OR REPLACE FUNCTION d8.uma_linha(p_valor jsonb, p_limite int)
 RETURNS text
 LANGUAGE sql
 STABLE
 AS $$
-    -- Mascara também depois: juntar as linhas pode formar o telefone que estava em duas. E antes, para que a máscara que
-    -- a retenção põe no evento não mude o resultado (E23).
-    SELECT nullif(btrim(left(btrim(core.mascarar_identificadores(
-                                       regexp_replace(core.mascarar_identificadores(p_valor #>> '{}'),
-                                                      '[[:cntrl:][:space:]]+', ' ', 'g'))),
-                             p_limite)), '')
+    SELECT nullif(btrim(left(core.uma_linha(p_valor #>> '{}'), p_limite)), '')
      WHERE jsonb_typeof(p_valor) = 'string'
 $$;
 

@@ -14,7 +14,9 @@ SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
     WITH projetos AS MATERIALIZED (
-        SELECT * FROM d8.projetos_monitorados AS p WHERE p.demanda_original_id = p_demanda_id
+        SELECT p.*, d8.proxima_manutencao(p) AS proxima
+          FROM d8.projetos_monitorados AS p
+         WHERE p.demanda_original_id = p_demanda_id
     ), ciclos AS MATERIALIZED (
         SELECT h.* FROM projetos AS p JOIN d8.historico_manutencoes AS h ON h.projeto_id = p.id
         UNION ALL
@@ -22,7 +24,7 @@ AS $$
     ), linhas (quando, causa, ordem, o_que, quem, detalhe) AS (
         SELECT p.criado_em, p.event_id_origem, 1, 'projeto monitorado', NULL,
                jsonb_build_object('projeto_id', p.id, 'plano_manutencao', p.plano_manutencao, 'status', p.status,
-                                  'ciclo_atual', p.ciclo_atual, 'proximo_ciclo', core.iso(p.proximo_ciclo))
+                                  'ciclo_atual', p.ciclo_atual, 'proximo_ciclo', core.iso(p.proxima))
           FROM projetos AS p
         UNION ALL
         SELECT p.data_encerramento, p.event_id_ultima_alteracao, 3, 'projeto encerrado: ' || p.motivo_encerramento, NULL,

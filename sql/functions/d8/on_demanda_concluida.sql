@@ -5,10 +5,11 @@ RETURNS text
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_payload jsonb := p_evento.payload;
-    v_plano   jsonb := nullif(v_payload -> 'plano_manutencao', 'null');
-    v_erros   jsonb;
-    v_projeto d8.projetos_monitorados;
+    v_payload  jsonb := p_evento.payload;
+    v_plano    jsonb := nullif(v_payload -> 'plano_manutencao', 'null');
+    v_erros    jsonb;
+    v_projeto  d8.projetos_monitorados;
+    v_contexto jsonb;
 BEGIN
     IF d8.ja_processado(p_evento) THEN
         RETURN 'duplicado';
@@ -17,7 +18,7 @@ BEGIN
         RETURN d8.marcar_processado(p_evento.event_id, p_evento.tipo, 'ignorado');
     END IF;
 
-    IF core._inteiro_entre(v_plano -> 'profundidade', d8.profundidade_maxima() + 1, 36500) THEN
+    IF core._inteiro_entre(v_plano -> 'profundidade', core.profundidade_maxima() + 1, 36500) THEN
         RETURN d8.descartar(p_evento, 'aviso', 'Plano de manutenção ignorado — profundidade excede máximo.',
                             jsonb_build_object('profundidade', v_plano -> 'profundidade'));
     END IF;
@@ -29,15 +30,20 @@ BEGIN
 
     v_projeto := d8.registrar_projeto(p_evento);
     IF v_projeto.id IS NULL THEN
-        RETURN d8.marcar_processado(p_evento.event_id, p_evento.tipo, 'ignorado');
+        RETURN d8.concluida_de_novo(p_evento);
     END IF;
+    v_contexto := d8.contexto(p_evento) || jsonb_build_object('projeto_id', v_projeto.id,
+                                                              'demanda_original_id', v_projeto.demanda_original_id);
     PERFORM core.registrar('info', 'Projeto registrado para monitoramento de manutenção.',
-                           d8.contexto(p_evento)
-                           || jsonb_build_object('projeto_id', v_projeto.id,
-                                                 'demanda_original_id', v_projeto.demanda_original_id,
-                                                 'proximo_ciclo', core.iso(v_projeto.proximo_ciclo),
+                           v_contexto
+                           || jsonb_build_object('proximo_ciclo', core.iso(v_projeto.proximo_ciclo),
                                                  'intervalo_dias', v_projeto.plano_manutencao -> 'intervalo_dias',
                                                  'profundidade', v_projeto.profundidade));
+    v_erros := d8.perdas_do_dossie(v_payload);
+    IF v_erros <> '[]' THEN
+        PERFORM core.registrar('aviso', 'Campos da conclusão que o dossiê corta ou deixa de fora.',
+                               v_contexto || jsonb_build_object('erros', v_erros));
+    END IF;
     RETURN d8.marcar_processado(p_evento.event_id, p_evento.tipo);
 END
 $$;
@@ -45,7 +51,40 @@ $$;
 COMMENT ON FUNCTION d8.on_demanda_concluida(core.event_log) IS
 'Handler de demanda.concluída: registra o projeto e agenda o primeiro ciclo em data_conclusao + intervalo_dias. Sem
 plano, ou de demanda já registrada, ignora. Descarta, com ocorrência: profundidade além da máxima (aviso), plano que
-não pode ser agendado (erro, com cada falta). Fonte: D-8 3.1 e 3.8, E28, E29.';
+não pode ser agendado (erro, com cada falta). O que o dossiê não guarda fica numa ocorrência. Fonte: D-8 3.1 e 3.8, E28, E29, N56, N57.';
+
+CREATE OR REPLACE FUNCTION d8.concluida_de_novo(p_evento core.event_log)
+RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_plano     jsonb := d8.plano_limpo(p_evento.payload -> 'plano_manutencao');
+    v_projeto   d8.projetos_monitorados;
+    v_encerrado boolean;
+BEGIN
+    SELECT * INTO STRICT v_projeto
+      FROM d8.projetos_monitorados AS p
+     WHERE p.demanda_original_id = (p_evento.payload ->> 'demanda_id')::uuid;
+    v_encerrado := v_projeto.status = 'encerrado';
+    IF v_encerrado OR v_projeto.plano_manutencao <> v_plano THEN
+        PERFORM core.registrar(CASE WHEN v_encerrado THEN 'aviso' ELSE 'info' END,
+                               CASE
+                                   WHEN v_encerrado THEN 'demanda.concluída com plano para projeto já encerrado; não é reaberto.'
+                                   ELSE 'demanda.concluída com outro plano para projeto já monitorado; vale o primeiro.'
+                               END,
+                               d8.contexto(p_evento)
+                               || jsonb_build_object('projeto_id', v_projeto.id,
+                                                     'demanda_original_id', v_projeto.demanda_original_id,
+                                                     'status', v_projeto.status,
+                                                     'plano_manutencao', v_plano));
+    END IF;
+    RETURN d8.marcar_processado(p_evento.event_id, p_evento.tipo, 'ignorado');
+END
+$$;
+
+COMMENT ON FUNCTION d8.concluida_de_novo(core.event_log) IS
+'O fim de uma demanda.concluída com plano cuja demanda já tem projeto: é ignorada, e o plano que por isso não vale fica numa
+ocorrência, aviso se o projeto está encerrado, info se o plano é outro. Fonte: D-8 3.1, N57.';
 
 CREATE OR REPLACE FUNCTION d8.registrar_projeto(p_evento core.event_log)
 RETURNS d8.projetos_monitorados
@@ -109,14 +148,3 @@ $$;
 
 COMMENT ON FUNCTION d8.plano_limpo(jsonb) IS
 'O plano mascarado; o tipo, que vai ao texto público, também numa linha, ou fora se não é texto. Fonte: E29.';
-
-CREATE OR REPLACE FUNCTION d8.profundidade_maxima()
-RETURNS int
-LANGUAGE sql
-STABLE
-AS $$
-    SELECT least((core.parametro('profundidade_maxima'))::int, 2)
-$$;
-
-COMMENT ON FUNCTION d8.profundidade_maxima() IS
-'O parâmetro profundidade_maxima, que só pode baixar o limite de 2 da tabela. Fonte: D-8 6.2.';

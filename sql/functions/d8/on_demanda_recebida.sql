@@ -42,7 +42,7 @@ BEGIN
     UPDATE d8.historico_manutencoes AS h
        SET status = 'em_andamento',
            event_id_ultima_alteracao = p_evento.event_id,
-           atualizado_em = p_evento.publicado_em
+           atualizado_em = d8.sem_recuar(p_evento.publicado_em, h.atualizado_em)
      WHERE h.demanda_manutencao_id = v_demanda_id
        AND h.status = 'gerada';
     RETURN FOUND;

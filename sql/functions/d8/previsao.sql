@@ -29,13 +29,13 @@ AS $$
               FROM d8.projetos_monitorados AS p
              WHERE p.status = 'ativo'
                AND p.proximo_ciclo <= p_ate
+               AND d8.proxima_manutencao(p) IS NOT NULL
                AND (p_unidade_civica_id IS NULL OR p.uc_id = p_unidade_civica_id)) AS a
      CROSS JOIN LATERAL generate_series(
                0, greatest(0, floor(extract(epoch FROM least(p_ate, a.fim) - a.primeira_geracao)
                                     / (a.intervalo * 86400.0))::int)) AS k (n)
      WHERE a.intervalo > 0
        AND a.fim IS NOT NULL
-       AND (a.ciclo_atual = 0 OR a.proximo_ciclo <= a.fim)
      ORDER BY 4, 1
 $$;
 

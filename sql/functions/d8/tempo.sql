@@ -25,6 +25,18 @@ COMMENT ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz) IS
 'Dias inteiros entre a data prevista e a da geração, para baixo e nunca negativos: com uma hora de atraso, está no
 prazo. Fonte: E30.';
 
+CREATE OR REPLACE FUNCTION d8.sem_recuar(p_quando timestamptz, p_registrada timestamptz)
+RETURNS timestamptz
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT greatest(date_trunc('milliseconds', p_quando), p_registrada)
+$$;
+
+COMMENT ON FUNCTION d8.sem_recuar(timestamptz, timestamptz) IS
+'p_quando, em milissegundos, ou a hora que já está registrada, se o relógio voltou para antes dela. Fonte: N55.';
+
 CREATE OR REPLACE FUNCTION d8.fim_da_vida(p_projeto d8.projetos_monitorados)
 RETURNS timestamptz
 LANGUAGE sql
@@ -36,8 +48,37 @@ $$;
 COMMENT ON FUNCTION d8.fim_da_vida(d8.projetos_monitorados) IS
 'Fim da vida útil: criado_em + vida_util_dias. Fonte: D-8 3.9 e 4.6, E21.';
 
+CREATE OR REPLACE FUNCTION d8.esgotado(p_projeto d8.projetos_monitorados)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+AS $$
+    -- O primeiro ciclo se gera ainda que caia depois da vida útil (4.8).
+    SELECT p_projeto.ciclo_atual > 0 AND p_projeto.proximo_ciclo > d8.fim_da_vida(p_projeto)
+$$;
+
+COMMENT ON FUNCTION d8.esgotado(d8.projetos_monitorados) IS
+'Se o projeto não gera mais: o próximo ciclo, que não é o primeiro, cai depois da vida útil. Fonte: D-8 4.8, E21.';
+
+CREATE OR REPLACE FUNCTION d8.proxima_manutencao(p_projeto d8.projetos_monitorados)
+RETURNS timestamptz
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT CASE WHEN p_projeto.status = 'ativo' AND d8.esgotado(p_projeto) IS NOT TRUE THEN p_projeto.proximo_ciclo END
+$$;
+
+COMMENT ON FUNCTION d8.proxima_manutencao(d8.projetos_monitorados) IS
+'Quando vence o próximo ciclo que a varredura vai gerar; NULL se não gera mais nenhum. É o que se promete a quem lê: a
+coluna proximo_ciclo diz só quando a varredura há de olhar o projeto. Fonte: E21.';
+
 GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.dias_de_atraso(timestamptz, timestamptz),
                           d8.fim_da_vida(d8.projetos_monitorados)
    TO formigueiro_dba;
--- As visões públicas a chamam em nome de quem lê.
-GRANT EXECUTE ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz) TO formigueiro_leitura;
+GRANT EXECUTE ON FUNCTION d8.esgotado(d8.projetos_monitorados), d8.proxima_manutencao(d8.projetos_monitorados)
+   TO formigueiro_dba;
+-- As visões públicas as chamam em nome de quem lê.
+GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.dias_de_atraso(timestamptz, timestamptz),
+                          d8.fim_da_vida(d8.projetos_monitorados), d8.esgotado(d8.projetos_monitorados),
+                          d8.proxima_manutencao(d8.projetos_monitorados)
+   TO formigueiro_leitura;

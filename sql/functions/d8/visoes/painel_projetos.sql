@@ -10,8 +10,9 @@ SELECT p.id AS projeto_id,
        p.status,
        p.profundidade,
        p.ciclo_atual,
-       CASE WHEN p.status = 'ativo' THEN p.proximo_ciclo END AS proximo_ciclo,
-       CASE WHEN p.status = 'ativo' THEN d8.dias_de_atraso(p.proximo_ciclo, core.agora()) END AS dias_de_atraso,
+       d8.proxima_manutencao(p) AS proximo_ciclo,
+       CASE WHEN d8.proxima_manutencao(p) IS NOT NULL
+            THEN d8.dias_de_atraso(p.proximo_ciclo, core.agora()) END AS dias_de_atraso,
        d8.fim_da_vida(p) AS fim_da_vida_util,
        a.ciclo_numero AS ciclo_em_aberto,
        a.demanda_manutencao_id AS demanda_em_aberto,
@@ -28,7 +29,7 @@ SELECT p.id AS projeto_id,
                       LIMIT 1) AS a ON true;
 
 COMMENT ON VIEW d8.painel_projetos IS
-'Projetos com o próximo ciclo, há quantos dias ele está atrasado e o ciclo em aberto mais antigo; vencida: esse ciclo
-passou da tolerância sem terminar. Fonte: D-8 2.8, E26.';
+'Projetos com o próximo ciclo (nulo se não virá nenhum), há quantos dias ele está atrasado e o ciclo em aberto mais antigo;
+vencida: esse ciclo passou da tolerância sem terminar. Fonte: D-8 2.8, E21, E26.';
 
 GRANT SELECT ON d8.painel_projetos TO formigueiro_dba;

@@ -15,7 +15,7 @@ SELECT p.id AS projeto_id,
        (p.plano_manutencao ->> 'prazo_tolerancia_dias')::numeric::int AS prazo_tolerancia_dias,
        (p.plano_manutencao ->> 'vida_util_dias')::numeric::int AS vida_util_dias,
        p.ciclo_atual,
-       CASE WHEN p.status = 'ativo' THEN p.proximo_ciclo END AS proximo_ciclo,
+       d8.proxima_manutencao(p) AS proximo_ciclo,
        p.criado_em,
        p.data_encerramento,
        p.motivo_encerramento
@@ -23,6 +23,6 @@ SELECT p.id AS projeto_id,
 
 COMMENT ON VIEW d8.projetos_publicos IS
 'Os projetos monitorados: categoria, lugar com três casas decimais, plano e datas; nenhum texto de quem concluiu a obra.
-Fonte: D-8 2.8, E29.';
+proximo_ciclo é nulo se não virá nenhum. Fonte: D-8 2.8, E21, E29.';
 
 GRANT SELECT ON d8.projetos_publicos TO formigueiro_dba, formigueiro_leitura;
