@@ -17,6 +17,7 @@ from typing import Any
 import psycopg
 import structlog
 from psycopg import AsyncConnection
+from psycopg.types.json import Jsonb
 
 from app.logs.privacidade import descrever
 from app.pecas.denylist import Denylist
@@ -86,6 +87,7 @@ async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asy
 async def _iniciar(conexao: AsyncConnection[Any]) -> None:
     """O protocolo de inicialização das colônias (D-6b 4.3, D-8 4.5), depois de posto o atraso em dia, em lotes."""
     relogio = asyncio.get_running_loop().time
+    cursores = await _um(conexao, "SELECT d8.cursores()")
     esvaziou = False
     while not esvaziou:
         inicio = relogio()
@@ -96,7 +98,7 @@ async def _iniciar(conexao: AsyncConnection[Any]) -> None:
             continue
         # O despacho acaba por si na metade do statement_timeout: se acabou antes, não ficou atraso.
         esvaziou = relogio() - inicio < LIMITE_DO_COMANDO_S / 2
-    await conexao.execute("SELECT d6b.iniciar(), d8.iniciar()")
+    await conexao.execute("SELECT d6b.iniciar(), d8.iniciar(%s)", [Jsonb(cursores)])
 
 
 async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, avisos: bool) -> None:

@@ -96,7 +96,7 @@ def test_so_o_que_outros_chamam_e_security_definer(bd: psycopg.Connection[Any]) 
         "processar_pendentes", "reservar_lote", "tentar_dlq", "descartar_dlq", "reposicionar", "semear_cursores",
         "reprocessar", "iniciar", "encerrar_monitoramento", "previsao", "reconstruir", "varrer_lote",
         "proximos_vencidos", "registrar_falha", "relatar_varredura", "cursores", "metricas", "apurar_medidas",
-        "linha_do_tempo",
+        "linha_do_tempo", "abrir_varredura", "aquem_do_log",
     }  # fmt: skip
     definer = {
         nome

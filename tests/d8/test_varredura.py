@@ -30,7 +30,7 @@ def test_oito_sessoes_ao_mesmo_tempo_geram_cada_ciclo_uma_vez(dsn: str, d8: Manu
     assert d8.um("SELECT count(*) FROM core.event_log") == 4000
     assert d8.um("SELECT count(*) FROM d8.projetos_monitorados WHERE ciclo_atual = 1") == 2000
     assert d8.ocorrencias() == []
-    relatos = [relato["contexto"] for relato in d8.ocorrencias("info")]
+    relatos = [linha["contexto"] for linha in d8.ocorrencias("info") if "demandas_geradas" in linha["contexto"]]
     assert sum(relato["demandas_geradas"] for relato in relatos) == 2000
 
 
@@ -40,7 +40,9 @@ def test_qualquer_lote_gera_o_mesmo(d8: Manutencao, lote: int) -> None:
     d8.semear(7)
     d8.varrer(lote=lote)
     assert d8.um("SELECT count(*) FROM d8.historico_manutencoes") == 7
-    (relato,) = d8.ocorrencias("info")
+    achados, relato = d8.ocorrencias("info")
+    assert achados["mensagem"] == "Ciclos de manutenção vencidos encontrados."
+    assert achados["contexto"] == {"colonia": "D-8", "total": 7, "por": "postgres"}
     assert relato["mensagem"] == "Varredura de ciclos concluída."
     assert relato["contexto"] == {
         "colonia": "D-8",
@@ -174,7 +176,19 @@ def test_varredura_encerra_o_que_venceria_depois_da_vida_util(d8: Manutencao) ->
     (evento,) = d8.eventos("manutenção.ciclo_encerrado")
     assert evento["payload"]["total_ciclos"] == 2
     assert depois["event_id_ultima_alteracao"] == evento["event_id"]
-    assert d8.ocorrencias("info")[-1]["contexto"]["projetos_encerrados"] == 1
+    fim, relato = d8.ocorrencias("info")[-2:]
+    assert relato["contexto"]["projetos_encerrados"] == 1
+    assert fim["mensagem"] == "Monitoramento de manutenção encerrado."
+    assert fim["contexto"] == {
+        "colonia": "D-8",
+        "event_id": str(evento["event_id"]),
+        "correlacao_id": str(evento["correlacao_id"]),
+        "demanda_id": str(depois["demanda_original_id"]),
+        "demanda_original_id": str(depois["demanda_original_id"]),
+        "projeto_id": str(projeto),
+        "motivo": "vida_util_esgotada",
+        "por": "postgres",
+    }
 
 
 def test_ciclo_que_vence_no_ultimo_instante_da_vida_util_se_gera(d8: Manutencao) -> None:
@@ -212,9 +226,38 @@ def test_projeto_travado_por_outra_sessao_fica_para_a_proxima_varredura(dsn: str
     assert d8.ocorrencias() == []
 
 
-def test_varredura_ociosa_nao_deixa_ocorrencia(d8: Manutencao) -> None:
+def ditas(d8: Manutencao) -> list[tuple[str, str]]:
+    """As linhas que uma varredura manda ao log, com o nível."""
+    linhas: list[tuple[str, str]] = []
+
+    def anotar(aviso: psycopg.errors.Diagnostic) -> None:
+        if "iclo" in (mensagem := aviso.message_primary or ""):  # o servidor também tem o que dizer neste nível
+            linhas.append((aviso.severity_nonlocalized or "", mensagem))
+
+    d8.bd.add_notice_handler(anotar)
+    d8.bd.execute("SET client_min_messages = debug1")
     d8.varrer()
+    d8.bd.execute("RESET client_min_messages")
+    d8.bd.remove_notice_handler(anotar)
+    return linhas
+
+
+def test_varredura_ociosa_nao_deixa_ocorrencia(d8: Manutencao) -> None:
+    assert ditas(d8) == [
+        ("DEBUG", "Iniciando varredura de ciclos de manutenção."),
+        ("DEBUG", "Nenhum ciclo de manutenção vencido."),
+    ]
     assert d8.ocorrencias("info") == []
+
+
+def test_a_varredura_diz_quantos_achou_antes_de_comecar(d8: Manutencao) -> None:
+    d8.semear(3)
+    assert ditas(d8) == [
+        ("DEBUG", "Iniciando varredura de ciclos de manutenção."),
+        ("LOG", "Ciclos de manutenção vencidos encontrados."),
+        ("LOG", "Varredura de ciclos concluída."),
+    ]
+    assert d8.ocorrencias("info")[0]["contexto"]["total"] == 3
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ BEGIN
             DETAIL = jsonb_build_object('colonia', p_colonia,
                                         'tipo', p_evento.tipo,
                                         'event_id', p_evento.event_id,
+                                        'sequence', p_evento.sequence_number,
                                         'correlacao_id', p_evento.correlacao_id,
                                         'demanda_id', p_evento.payload -> 'demanda_id',
                                         'conselheiro_id', p_evento.payload -> 'conselheiro_id',

@@ -16,6 +16,7 @@ BEGIN
                        FROM core.consumidores AS c),
         'publicacoes', core._estado_da_colonia('d6b.publicacoes_em_espera()'),
         'saidas_conclusao', core._estado_da_colonia('d6b.saidas_em_espera()'),
+        'd8_aquem_do_log', core._estado_da_colonia('d8.aquem_do_log()'),
         'filas', core.filas_de_publicacao(),
         'trabalhador', jsonb_build_object(
                            'lider', core.ha_lider(),
@@ -29,7 +30,7 @@ $$;
 
 COMMENT ON FUNCTION core.estado() IS
 'Estado da rede: {agora, maior_sequence, colonias: o que core.prontidao diz de cada uma, com posicao, horizonte e
-detentores da lacuna; cursores, publicacoes, filas, saidas_conclusao, trabalhador: {lider, intrusos: [{pid, papel}] que
+detentores da lacuna; cursores, publicacoes, d8_aquem_do_log, filas, saidas_conclusao, trabalhador: {lider, intrusos: [{pid, papel}] que
 seguram a trava do líder sem ser do aplicativo}, agenda: [{nome, cron, comando, por, ultima_execucao, ultima_conclusao,
 atrasado}], problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
 
@@ -181,7 +182,12 @@ AS $$
             UNION ALL
             SELECT 8, format('nenhum trabalhador pode liderar: a trava do líder está com %s, que não é do aplicativo',
                              coalesce((i ->> 'papel') || ' (pid ' || (i ->> 'pid') || ')', 'uma transação preparada'))
-              FROM jsonb_array_elements(p_estado -> 'trabalhador' -> 'intrusos') AS i) AS p (n, frase)
+              FROM jsonb_array_elements(p_estado -> 'trabalhador' -> 'intrusos') AS i
+            UNION ALL
+            SELECT 9, format('a D-8 é mais velha que o log (não conhece %s nº %s, que publicou): não varre nem lê até SELECT d8.reconstruir()',
+                             p_estado -> 'd8_aquem_do_log' ->> 'tipo',
+                             p_estado -> 'd8_aquem_do_log' ->> 'sequence_number')
+             WHERE jsonb_typeof(p_estado -> 'd8_aquem_do_log') = 'object') AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS

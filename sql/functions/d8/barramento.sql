@@ -1,4 +1,7 @@
 -- A porta da colônia para o barramento: o que core.despachar e o DBA chamam. Tudo roda como o dono da D-8.
+--
+-- Enquanto a D-8 é mais velha que o log (N53), nada entra: uma execução não acharia seu ciclo e seria descartada. Os eventos
+-- esperam por ler, em ordem, e a outra colônia segue.
 
 CREATE OR REPLACE FUNCTION d8.processar_pendentes(p_limite int DEFAULT 30)
 RETURNS int
@@ -7,12 +10,16 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF d8.aquem_do_log() IS NOT NULL THEN
+        RETURN 0;
+    END IF;
     RETURN core._drenar('D-8', p_limite);
 END
 $$;
 
 COMMENT ON FUNCTION d8.processar_pendentes(int) IS
-'Trata até p_limite (no máximo 30) eventos pendentes da D-8, em ordem, e devolve quantos. Fonte: regras 1 a 4.';
+'Trata até p_limite (no máximo 30) eventos pendentes da D-8, em ordem, e devolve quantos; nenhum, se ela é mais velha que o
+log. Fonte: regras 1 a 4, N53.';
 
 CREATE OR REPLACE FUNCTION d8.reservar_lote()
 RETURNS int
@@ -21,12 +28,16 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF d8.aquem_do_log() IS NOT NULL THEN
+        RETURN 0;
+    END IF;
     RETURN core._reservar_lote('D-8');
 END
 $$;
 
 COMMENT ON FUNCTION d8.reservar_lote() IS
-'Reserva o próximo lote e devolve seu tamanho; ver core._reservar_lote. Fonte: regra 4.';
+'Reserva o próximo lote e devolve seu tamanho, 0 se a D-8 é mais velha que o log; ver core._reservar_lote. Fonte: regra 4,
+N53.';
 
 CREATE OR REPLACE FUNCTION d8.tentar_dlq(p_id bigint)
 RETURNS text
@@ -35,6 +46,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM d8.exigir_log_conhecido();
     RETURN core._tentar_dlq('D-8', p_id);
 END
 $$;
@@ -87,17 +99,17 @@ COMMENT ON FUNCTION d8.semear_cursores() IS
 
 CREATE OR REPLACE FUNCTION d8.reprocessar(p_event_id uuid)
 RETURNS text
-LANGUAGE sql
+LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE
-               WHEN EXISTS (SELECT FROM d8.processed_events AS p
-                             WHERE p.event_id = p_event_id
-                               AND p.resultado = 'processado')
-               THEN 'duplicado'
-               ELSE core._reprocessar('D-8', p_event_id)
-           END
+BEGIN
+    PERFORM d8.exigir_log_conhecido();
+    IF EXISTS (SELECT FROM d8.processed_events AS p WHERE p.event_id = p_event_id AND p.resultado = 'processado') THEN
+        RETURN 'duplicado';
+    END IF;
+    RETURN core._reprocessar('D-8', p_event_id);
+END
 $$;
 
 COMMENT ON FUNCTION d8.reprocessar(uuid) IS

@@ -6,7 +6,7 @@
 -- Cada transação tem a sua hora: p_agora e o que passou desde o começo.
 --
 -- Recebe   a hora da varredura e o tamanho do lote
--- Chama    d8.varrer_lote, d8.proximos_vencidos, d8.registrar_falha, d8.relatar_varredura
+-- Chama    d8.abrir_varredura, d8.varrer_lote, d8.proximos_vencidos, d8.registrar_falha, d8.relatar_varredura
 -- Escreve  por elas: as tabelas de d8, core.event_log e core.ocorrencias
 
 CREATE OR REPLACE PROCEDURE d8.executar_varredura(p_agora timestamptz DEFAULT core.agora(), p_lote int DEFAULT 500)
@@ -23,6 +23,7 @@ DECLARE
     v_falhou      boolean;
     v_lote        record;
     v_projeto     record;
+    v_vencidos    bigint;
     v_encontrados int := 0;
     v_geradas     int := 0;
     v_encerrados  int := 0;
@@ -36,15 +37,19 @@ BEGIN
         RAISE EXCEPTION 'O campo lote deve ser de pelo menos 1 projeto.' USING ERRCODE = 'FM422';
     END IF;
 
-    LOOP
+    v_vencidos := d8.abrir_varredura(p_agora);
+    WHILE v_vencidos > 0 LOOP
         v_falhou := false;
         -- A hora anda com a rede: core.exigir_hora não aceita a de uma varredura longa que a tivesse parada.
         v_agora := p_agora + (core.agora() - v_inicio);
         BEGIN
             SELECT * INTO STRICT v_lote
               FROM d8.varrer_lote(v_agora, v_apos_ciclo, v_apos_id, v_agora, c_ultimo_id, p_lote);
-        EXCEPTION WHEN OTHERS OR assert_failure THEN
-            v_falhou := true;
+        EXCEPTION
+            WHEN SQLSTATE 'FM409' THEN
+                RAISE;  -- não é de um projeto: repetir um a um só repetiria a recusa
+            WHEN OTHERS OR assert_failure THEN
+                v_falhou := true;
         END;
         COMMIT;
 
@@ -93,7 +98,7 @@ COMMENT ON PROCEDURE d8.executar_varredura(timestamptz, int) IS
 'Gera a demanda de manutenção de cada projeto ativo com proximo_ciclo até p_agora, ou encerra o projeto que passou da
 vida útil; p_lote projetos por transação. Um projeto parado por vários intervalos gera uma vez só. Pode rodar em várias
 sessões ao mesmo tempo, e acaba por si antes de metade do statement_timeout; o que não pôde ser gerado fica em
-core.ocorrencias. Não pode ser chamada dentro de uma transação. Erros: FM422 lote menor que 1; os de core.exigir_hora.
-Fonte: D-8 4.3 e 4.8, E21, E27, regra 9.';
+core.ocorrencias. Não pode ser chamada dentro de uma transação. Erros: FM422 lote menor que 1; FM409 o log tem eventos da
+D-8 que ela não conhece (rode d8.reconstruir); os de core.exigir_hora. Fonte: D-8 4.3 e 4.8, E21, E27, N53, regra 9.';
 
 GRANT EXECUTE ON PROCEDURE d8.executar_varredura(timestamptz, int) TO formigueiro_app, formigueiro_dba;

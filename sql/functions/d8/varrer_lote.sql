@@ -46,8 +46,10 @@ DECLARE
     v_ciclos    int := (core.parametro('limite_historico_dossie'))::int;
     v_texto     int := (core.parametro('limite_texto_demanda'))::int;
     v_eventos   int;
+    v_fechados  jsonb;
 BEGIN
     PERFORM core.exigir_hora(p_agora);
+    PERFORM d8.exigir_log_conhecido();
     IF (p_ate_ciclo <= p_agora) IS NOT TRUE THEN
         RAISE EXCEPTION 'O campo ate_ciclo não pode passar do campo agora, %: é de um ciclo que ainda não venceu, %.',
                         p_agora, coalesce(p_ate_ciclo::text, 'nulo')
@@ -73,8 +75,7 @@ BEGIN
                (t.projeto).proximo_ciclo AS prevista,
                (t.projeto).ciclo_atual + 1 AS ciclo,
                d8.dias_de_atraso((t.projeto).proximo_ciclo, p_agora) AS atraso,
-               -- O primeiro ciclo se gera ainda que caia depois da vida útil (4.8).
-               (t.projeto).ciclo_atual > 0 AND (t.projeto).proximo_ciclo > d8.fim_da_vida(t.projeto) AS esgotado,
+               d8.esgotado(t.projeto) AS esgotado,
                gen_random_uuid() AS demanda_id,
                gen_random_uuid() AS event_id,
                gen_random_uuid() AS aviso_id,
@@ -144,19 +145,56 @@ BEGIN
            coalesce(sum(j.atraso) FILTER (WHERE j.esgotado IS NOT TRUE), 0),
            (array_agg(j.prevista ORDER BY j.n DESC))[1],
            (array_agg(j.projeto_id ORDER BY j.n DESC))[1],
-           (SELECT cardinality(p.sequencias) FROM publicados AS p)
-      INTO encontrados, geradas, encerrados, dias_atraso, ultimo_ciclo, ultimo_id, v_eventos
+           (SELECT cardinality(p.sequencias) FROM publicados AS p),
+           jsonb_agg(d8.contexto_do_encerramento(j.projeto, 'vida_util_esgotada', j.aviso_id)
+                     || jsonb_build_object('correlacao_id', j.correlacao_id)) FILTER (WHERE j.esgotado)
+      INTO encontrados, geradas, encerrados, dias_atraso, ultimo_ciclo, ultimo_id, v_eventos, v_fechados
       FROM julgados AS j;
     ASSERT coalesce(v_eventos, 0) = 2 * geradas + encerrados, 'cada ciclo publica dois eventos, cada fim, um';
+    IF encerrados > 0 THEN
+        PERFORM core.registrar('info', 'Monitoramento de manutenção encerrado.', f.contexto)
+           FROM jsonb_array_elements(v_fechados) AS f (contexto);
+    END IF;
 END
 $$;
 
 COMMENT ON FUNCTION d8.varrer_lote(timestamptz, timestamptz, uuid, timestamptz, uuid, int) IS
 'Gera, de uma vez, os ciclos vencidos dos projetos depois da chave (p_apos_ciclo, p_apos_id) e até (p_ate_ciclo,
 p_ate_id), no máximo p_lote, saltando os que outra sessão trava. Devolve quantos encontrou, gerou e encerrou, a soma
-dos dias de atraso e a chave do último. Erros: FM422 p_ate_ciclo nulo ou depois de p_agora; os de core.exigir_hora e
-core._publicar_lote, e os de um projeto malformado.
+dos dias de atraso e a chave do último; cada encerrado deixa uma ocorrência de nível info. Erros: FM422 p_ate_ciclo nulo
+ou depois de p_agora; FM409 o log tem eventos da D-8 que ela não conhece; os de core.exigir_hora e core._publicar_lote, e
+os de um projeto malformado.
 Fonte: D-8 4.3, E21, E27, regra 9.';
+
+CREATE OR REPLACE FUNCTION d8.abrir_varredura(p_agora timestamptz)
+RETURNS bigint
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+DECLARE
+    v_total bigint;
+BEGIN
+    RAISE DEBUG 'Iniciando varredura de ciclos de manutenção.';
+    PERFORM d8.exigir_log_conhecido();
+    v_total := (SELECT count(*)
+                  FROM d8.projetos_monitorados AS p
+                 WHERE p.status = 'ativo'
+                   AND p.proximo_ciclo <= p_agora);
+    IF v_total = 0 THEN
+        RAISE DEBUG 'Nenhum ciclo de manutenção vencido.';
+    ELSE
+        PERFORM core.registrar('info', 'Ciclos de manutenção vencidos encontrados.',
+                               jsonb_build_object('colonia', 'D-8', 'total', v_total));
+    END IF;
+    RETURN v_total;
+END
+$$;
+
+COMMENT ON FUNCTION d8.abrir_varredura(timestamptz) IS
+'As linhas iniciais da varredura, e quantos ciclos estão vencidos em p_agora. Erros: FM409 o log tem eventos da D-8 que
+ela não conhece. Fonte: D-8 4.3.';
 
 CREATE OR REPLACE FUNCTION d8.proximos_vencidos(
     p_agora timestamptz, p_apos_ciclo timestamptz, p_apos_id uuid, p_lote int
@@ -211,7 +249,6 @@ AS $$
 BEGIN
     PERFORM core.marcar_execucao('d8-ciclos');
     IF p_encontrados = 0 THEN
-        RAISE DEBUG 'Nenhum ciclo de manutenção vencido.';
         RETURN;
     END IF;
     PERFORM core.registrar('info', 'Varredura de ciclos concluída.',
@@ -233,6 +270,7 @@ COMMENT ON FUNCTION d8.relatar_varredura(int, int, int, int, bigint) IS
 Marca o agendamento d8-ciclos como concluído. Fonte: D-8 4.3 e 8.1.';
 
 GRANT EXECUTE ON FUNCTION d8.varrer_lote(timestamptz, timestamptz, uuid, timestamptz, uuid, int),
+                          d8.abrir_varredura(timestamptz),
                           d8.proximos_vencidos(timestamptz, timestamptz, uuid, int),
                           d8.registrar_falha(uuid, text, text),
                           d8.relatar_varredura(int, int, int, int, bigint)

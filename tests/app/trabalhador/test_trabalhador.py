@@ -72,6 +72,53 @@ def test_quem_dorme_acorda_com_a_publicacao(rede: Rede, dsn: str) -> None:
     com_trabalhadores(dsn, cenario)
 
 
+def test_a_linha_de_inicio_da_d8_traz_os_cursores_de_antes_do_replay(rede: Rede, dsn: str) -> None:
+    """D-8 4.5: o trabalhador despacha o atraso antes de iniciar as colônias, e o relato diz de onde se partiu."""
+    rede.sortear(DEMANDA, ANA)
+    rede.concluir(DEMANDA, ANA)
+    rede.bd.execute("CALL core.despachar()")
+    antes = rede.um("SELECT d8.cursores()")
+    for n in range(3):
+        rede.publicar("demanda.recebida", {"demanda_id": str(UUID(int=100 + n))}, "D-1a", "1.1.0")
+
+    async def cenario(_: list["asyncio.Task[None]"]) -> None:
+        await ate(lambda: dormindo(rede))
+
+    com_trabalhadores(dsn, cenario)
+    (relato,) = [o["contexto"] for o in rede.ocorrencias() if o["mensagem"] == "D-8 inicializada."]
+    assert relato["offsets_restaurados"] == antes != rede.um("SELECT d8.cursores()")
+
+
+def test_com_a_d8_mais_velha_que_o_log_a_outra_colonia_segue(rede: Rede, dsn: str) -> None:
+    """N53: o trabalhador não cai, e o que é da D-8 espera por ler."""
+    desconhecido = rede.publicar(
+        "manutenção.ciclo_encerrado",
+        {
+            "projeto_id": str(UUID(int=5)),
+            "demanda_original_id": str(UUID(int=6)),
+            "categoria": "3.9",
+            "uc_id": str(UUID(int=7)),
+            "motivo": "encerramento_manual",
+            "total_ciclos": 1,
+            "data_inicio_monitoramento": rede.agora(),
+            "data_encerramento": rede.agora(),
+        },
+        "D-8",
+    )
+
+    async def cenario(tarefas: list["asyncio.Task[None]"]) -> None:
+        rede.sortear(DEMANDA, ANA)
+        rede.concluir(DEMANDA, ANA)
+        await ate(lambda: rede.eventos("demanda.resumo_ciclo_atualizado"))
+        assert not any(tarefa.done() for tarefa in tarefas)
+        assert rede.um("SELECT count(*) FROM d8.processed_events") == 0
+        rede.bd.execute("SELECT d8.reconstruir()")
+        await ate(lambda: rede.um("SELECT count(*) FROM d8.processed_events") == 2)
+
+    com_trabalhadores(dsn, cenario)
+    assert rede.um("SELECT resultado FROM d8.processed_events WHERE event_id = %s", desconhecido) == "descartado"
+
+
 def test_publicar_so_notifica_quem_dorme(rede: Rede, dsn: str) -> None:
     rede.bd.execute("LISTEN formigueiro")
     rede.sortear(DEMANDA, ANA)
