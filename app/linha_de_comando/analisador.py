@@ -5,6 +5,8 @@ import re
 import sys
 from typing import NoReturn
 
+from app.citar import citar
+
 _TRADUCOES = (
     (r"the following arguments are required: (.*)", r"falta \1"),
     (r"unrecognized arguments: (.*)", r"não conheço \1"),
@@ -29,5 +31,5 @@ class Analisador(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         for original, traducao in _TRADUCOES:
             message = re.sub(original, traducao, message)
-        print(f"{self.prog}: {message} (veja {self.prog} --help)", file=sys.stderr)
+        print(f"{self.prog}: {citar(message, 500)} (veja {self.prog} --help)", file=sys.stderr)
         sys.exit(2)

@@ -9,6 +9,7 @@ from psycopg import errors
 
 from app.ajustes import ErroAjuste, ler
 from app.banco.erros import ErroBanco
+from app.citar import citar
 from app.linha_de_comando import demo, dlq, estado, linha_do_tempo, migrar, servir, token, trabalhar
 from app.linha_de_comando.analisador import Analisador
 from app.logs.configuracao import NIVEIS, configurar_logs
@@ -70,5 +71,5 @@ def _motivo(erro: psycopg.Error) -> str:
 
 
 def _dizer(erro: object, codigo: int) -> int:
-    print(f"formigueiro: {erro}", file=sys.stderr)
+    print(f"formigueiro: {citar(str(erro))}", file=sys.stderr)
     return codigo

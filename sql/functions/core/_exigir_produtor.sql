@@ -6,12 +6,12 @@ LANGUAGE plpgsql
 AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM core.produtores AS p WHERE p.papel = session_user AND p.colonia = p_origem) THEN
-        RAISE EXCEPTION 'O papel % não publica pela colônia %.', session_user, p_origem
+        RAISE EXCEPTION 'O papel % não publica pela colônia %.', session_user, core.citar(p_origem)
             USING ERRCODE = 'FM403';
     END IF;
     IF NOT EXISTS (SELECT FROM core.esquemas AS e
                     WHERE e.tipo = p_tipo AND e.versao = p_versao_schema AND p_origem = ANY (e.produtores)) THEN
-        RAISE EXCEPTION 'A colônia % não é produtora de % %.', p_origem, p_tipo, p_versao_schema
+        RAISE EXCEPTION 'A colônia % não é produtora de % %.', p_origem, core.citar(p_tipo), core.citar(p_versao_schema)
             USING ERRCODE = 'FM403';
     END IF;
     -- O prazo posto em formigueiro_produtor não é herdado por seus membros; posto aqui, vale para qualquer papel, também

@@ -42,7 +42,7 @@ BEGIN
                 PERFORM core._publicar_saida(p_colonia, v_saida);
             EXCEPTION WHEN OTHERS OR assert_failure THEN
                 GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;
-                PERFORM core._guardar_saida(p_causa, p_colonia, v_saida, 'pendente', v_sqlstate, v_erro);
+                PERFORM core._guardar_saida(p_causa, p_colonia, v_saida, 'pendente', v_sqlstate, core.citar(v_erro, 1000));
                 v_todas := false;
             END;
         END IF;
@@ -65,6 +65,22 @@ $$;
 
 COMMENT ON FUNCTION core._publicar_saida(text, jsonb) IS
 'Publica uma saída {tipo, versao_schema, event_id, correlacao_id, payload} da colônia. Erros: os de core._publicar.';
+
+CREATE OR REPLACE FUNCTION core._exigir_saida(p_saida jsonb)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+AS $$
+BEGIN
+    IF registro.valido(p_saida ->> 'tipo', p_saida ->> 'versao_schema', p_saida -> 'payload') IS NOT TRUE THEN
+        PERFORM core._recusar_payload(p_saida ->> 'tipo', p_saida ->> 'versao_schema', p_saida -> 'payload');
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION core._exigir_saida(jsonb) IS
+'Levanta FM422, com as faltas, se o Registro recusaria a saída: para quem a compõe do que veio de fora, e não há de a
+deixar na DLQ a deter a chave. Fonte: N76.';
 
 CREATE OR REPLACE FUNCTION core._guardar_saida(
     p_causa core.event_log, p_colonia text, p_saida jsonb, p_estado text, p_sqlstate text, p_erro text
@@ -103,5 +119,6 @@ COMMENT ON FUNCTION core._guardar_saida(core.event_log, text, jsonb, text, text,
 anterior (em_espera), e recua o cursor do tipo que a causou. Fonte: regra 5.';
 
 GRANT EXECUTE ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb, bigint), core._publicar_saida(text, jsonb),
+                          core._exigir_saida(jsonb),
                           core._guardar_saida(core.event_log, text, jsonb, text, text, text)
    TO d6b_dono, d8_dono;

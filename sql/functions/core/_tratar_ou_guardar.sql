@@ -23,7 +23,7 @@ BEGIN
     END IF;
 EXCEPTION WHEN OTHERS OR assert_failure THEN
     GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;
-    PERFORM core._guardar_evento(p_colonia, p_evento, 'pendente', v_sqlstate, v_erro);
+    PERFORM core._guardar_evento(p_colonia, p_evento, 'pendente', v_sqlstate, core.citar(v_erro, 1000));
 END
 $$;
 

@@ -31,6 +31,7 @@ AS $$
 DECLARE
     v_comando text;
 BEGIN
+    PERFORM core.exigir_instante(p_hora, 'hora');
     UPDATE core.agendamentos AS a
        SET ultima_execucao = p_hora
      WHERE a.nome = p_nome
@@ -44,7 +45,7 @@ $$;
 
 COMMENT ON FUNCTION core.reservar_execucao(text, timestamptz) IS
 'Toma a execução de um agendamento numa hora e devolve seu comando; NULL se outro processo já a tomou, ou
-se ela ainda não chegou.';
+se ela ainda não chegou. Erros: FM422 hora nula ou infinita.';
 
 CREATE OR REPLACE FUNCTION core.no_futuro(p_quando timestamptz)
 RETURNS boolean

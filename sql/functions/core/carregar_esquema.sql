@@ -69,7 +69,7 @@ BEGIN
     IF (p_tipo IS NFC NORMALIZED
         AND p_versao ~ '^[0-9]+[.][0-9]+[.][0-9]+$'
         AND v_nome ~ c_nome_valido) IS NOT TRUE THEN
-        RAISE EXCEPTION 'Tipo ou versão de evento malformado: "%" "%".', p_tipo, p_versao
+        RAISE EXCEPTION 'Tipo ou versão de evento malformado: "%" "%".', core.citar(p_tipo), core.citar(p_versao)
             USING ERRCODE = 'FM422';
     END IF;
     IF EXISTS (SELECT FROM core.esquemas AS e

@@ -16,8 +16,8 @@ DECLARE
     v_nova   boolean;
     v_espera numeric;
 BEGIN
-    IF p_chave IS NULL OR p_limite IS NULL OR p_limite < 1 OR p_janela IS NULL OR p_janela <= interval '0' THEN
-        RAISE EXCEPTION 'Um limite precisa de chave, de quantidade a partir de 1 e de janela maior que zero.'
+    IF (length(p_chave) <= 500 AND p_limite >= 1 AND p_janela > interval '0' AND p_janela <= interval '1 year') IS NOT TRUE THEN
+        RAISE EXCEPTION 'Campos obrigatórios: chave, de até 500 caracteres, limite a partir de 1 e janela de até um ano.'
             USING ERRCODE = 'FM422';
     END IF;
 

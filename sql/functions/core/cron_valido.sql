@@ -49,7 +49,7 @@ AS $$
 BEGIN
     IF core.cron_valido(NEW.cron) IS NOT TRUE THEN
         RAISE EXCEPTION 'O campo cron do agendamento % deve ser um horário de cinco campos numéricos, e não %.',
-                        NEW.nome, coalesce('"' || NEW.cron || '"', 'nulo')
+                        NEW.nome, coalesce('"' || left(NEW.cron, 200) || '"', 'nulo')
             USING ERRCODE = 'FM422';
     END IF;
     RETURN NEW;

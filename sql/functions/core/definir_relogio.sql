@@ -7,6 +7,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF NOT core.no_calendario(p_quando) THEN
+        PERFORM core.exigir_instante(p_quando, 'quando');
+    END IF;
     UPDATE core.relogio AS r
        SET quando = p_quando
      WHERE r.simulacao;
@@ -19,4 +22,5 @@ $$;
 
 COMMENT ON FUNCTION core.definir_relogio(timestamptz) IS
 'Define a hora que core.agora() devolve; NULL volta à do servidor. Só num banco marcado como de simulação, e
-só por quem instalou: mover o relógio é pôr datas nos eventos. Erros: FM403 fora dele. Fonte: regra 10.';
+só por quem instalou: mover o relógio é pôr datas nos eventos. Erros: FM403 fora dele; FM422 hora
+infinita ou fora dos anos 1 a 9999. Fonte: regra 10.';

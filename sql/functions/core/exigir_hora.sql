@@ -6,10 +6,7 @@ LANGUAGE plpgsql
 STABLE
 AS $$
 BEGIN
-    IF p_agora IS NULL OR p_agora NOT BETWEEN timestamptz '0001-01-02 00:00:00+00' AND timestamptz '9999-12-30 00:00:00+00' THEN
-        RAISE EXCEPTION 'O campo agora deve ser uma data-hora entre os anos 1 e 9999, e não %.', coalesce(p_agora::text, 'nulo')
-            USING ERRCODE = 'FM422';
-    END IF;
+    PERFORM core.exigir_instante(p_agora, 'agora');
     -- Um minuto de folga: a hora pode vir do relógio de outra máquina.
     IF p_agora NOT BETWEEN core.agora() - interval '1 minute' AND core.agora() + interval '1 minute'
        AND NOT core._sem_restricao() THEN

@@ -9,6 +9,7 @@ RETURNS TABLE (quando timestamptz, origem text, o_que text, quem text, detalhe j
 LANGUAGE sql
 STABLE
 AS $$
+    SELECT core.exigir_valor(p_demanda_id, 'demanda_id');
     SELECT l.quando, l.origem, l.o_que, l.quem, l.detalhe
       FROM (SELECT * FROM core._linha_do_barramento(p_demanda_id)
             UNION ALL
@@ -25,7 +26,8 @@ COMMENT ON FUNCTION core.linha_do_tempo(uuid) IS
 'A história de uma demanda: eventos, mudanças de estado, prazos, publicações e o que espera na fila, DLQ com cada
 tentativa, ocorrências e redações; da D-8, o projeto e os ciclos que nasceram dela, ou o ciclo que a gerou. quem é o
 conselheiro, ou o papel que agiu ou registrou; detalhe traz os ids e o payload. Vazia se nada se sabe da demanda. A
-hora de DLQ e ocorrências é a do servidor, ainda que o relógio da rede seja simulado. Fonte: projeto, seção 3.';
+hora de DLQ e ocorrências é a do servidor, ainda que o relógio da rede seja simulado. Erros: FM422 demanda
+nula. Fonte: projeto, seção 3.';
 
 CREATE OR REPLACE FUNCTION core._linha_do_barramento(p_demanda_id uuid)
 RETURNS TABLE (
@@ -40,6 +42,7 @@ SET enable_seqscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
+    SELECT core.exigir_valor(p_demanda_id, 'demanda_id');
     WITH da_chave AS MATERIALIZED (
         SELECT e.* FROM core.event_log AS e WHERE e.chave = p_demanda_id::text
     ), eventos AS MATERIALIZED (

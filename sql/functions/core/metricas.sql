@@ -123,9 +123,12 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
     -- Duas horas marcadas perdidas, mais folga: uma só pode ser um reinício. O que nunca acabou tem um dia para começar.
-    SELECT count(*) = 2
+    -- O percurso é dia por dia: o que passa de vinte anos não muda a resposta.
+    SELECT CASE WHEN p_agendamento.nome IS NOT NULL THEN count(*) = 2 END
       FROM core.horas_marcadas(p_agendamento.cron,
-                               coalesce(p_agendamento.ultima_conclusao, p_agendamento.criado_em + interval '1 day'),
+                               greatest(coalesce(p_agendamento.ultima_conclusao,
+                                                 least(p_agendamento.criado_em, clock_timestamp()) + interval '1 day'),
+                                        clock_timestamp() - interval '20 years'),
                                clock_timestamp() - interval '10 minutes', 2)
 $$;
 

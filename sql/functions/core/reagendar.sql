@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     SELECT a.cron INTO v_antes FROM core.agendamentos AS a WHERE a.nome = p_nome FOR UPDATE;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'O agendamento % não existe.', coalesce(p_nome, 'nulo') USING ERRCODE = 'FM404';
+        RAISE EXCEPTION 'O agendamento % não existe.', core.citar(p_nome) USING ERRCODE = 'FM404';
     END IF;
     UPDATE core.agendamentos AS a SET cron = p_cron WHERE a.nome = p_nome;
     PERFORM core.registrar('info', 'Agendamento mudado.',

@@ -91,12 +91,10 @@ LANGUAGE plpgsql
 STABLE
 AS $$
 BEGIN
-    IF p_antes_de IS NULL OR p_antes_de > core.agora() THEN
+    IF (core.no_calendario(p_antes_de) AND p_antes_de <= core.agora()) IS NOT TRUE THEN
         RAISE EXCEPTION 'O campo antes_de deve ser uma data-hora que já passou.' USING ERRCODE = 'FM422';
     END IF;
-    IF p_lote IS NULL OR p_lote < 1 THEN
-        RAISE EXCEPTION 'O campo lote deve ser de pelo menos 1.' USING ERRCODE = 'FM422';
-    END IF;
+    PERFORM core.exigir_limite(p_lote, 'lote');
     -- O aplicativo cumpre a agenda, e nada além dela: quem decide redigir mais cedo é o DBA.
     IF NOT pg_has_role(session_user, 'formigueiro_dba', 'MEMBER') AND NOT core._sem_restricao()
        AND (p_antes_de <= core._limite_da_retencao()) IS NOT TRUE THEN

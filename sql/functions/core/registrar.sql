@@ -7,7 +7,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_contexto CONSTANT jsonb := p_contexto || jsonb_build_object('por', session_user);
+    v_contexto CONSTANT jsonb := core.citar_contexto(p_contexto) || jsonb_build_object('por', session_user);
+    v_mensagem CONSTANT text  := core.citar(p_mensagem, 1000);
 BEGIN
     IF (p_nivel IN ('info', 'aviso', 'erro')) IS NOT TRUE OR p_mensagem IS NULL
        OR jsonb_typeof(p_contexto) IS DISTINCT FROM 'object' THEN
@@ -16,15 +17,15 @@ BEGIN
     END IF;
     INSERT INTO core.ocorrencias (nivel, colonia, event_id, demanda_id, mensagem, contexto)
     VALUES (p_nivel,
-            p_contexto ->> 'colonia',
+            left(p_contexto ->> 'colonia', 100),
             core._uuid_ou_nulo(p_contexto ->> 'event_id'),
             core._uuid_ou_nulo(p_contexto ->> 'demanda_id'),
-            p_mensagem,
+            v_mensagem,
             v_contexto);
     IF p_nivel = 'info' THEN
-        RAISE LOG USING MESSAGE = p_mensagem, DETAIL = v_contexto::text;
+        RAISE LOG USING MESSAGE = v_mensagem, DETAIL = v_contexto::text;
     ELSE
-        RAISE WARNING USING MESSAGE = p_mensagem, DETAIL = v_contexto::text, HINT = p_nivel;
+        RAISE WARNING USING MESSAGE = v_mensagem, DETAIL = v_contexto::text, HINT = p_nivel;
     END IF;
 END
 $$;

@@ -28,7 +28,7 @@ BEGIN
             USING ERRCODE = 'FM422';
     END IF;
     IF NOT EXISTS (SELECT FROM core.esquemas AS e WHERE p_colonia = ANY (e.produtores)) THEN
-        RAISE EXCEPTION 'O campo colonia não serve: nenhum tipo de evento é produzido por %.', coalesce(p_colonia, 'nulo')
+        RAISE EXCEPTION 'O campo colonia não serve: nenhum tipo de evento é produzido por %.', core.citar(p_colonia)
             USING ERRCODE = 'FM422';
     END IF;
 
@@ -72,6 +72,7 @@ AS $$
 DECLARE
     v_removidas int;
 BEGIN
+    PERFORM core.exigir_valor(p_papel, 'papel');
     DELETE FROM core.produtores AS p WHERE p.papel = p_papel AND p.colonia = coalesce(p_colonia, p.colonia);
     GET DIAGNOSTICS v_removidas = ROW_COUNT;
     RETURN v_removidas;
@@ -80,4 +81,5 @@ $$;
 
 COMMENT ON FUNCTION core.remover_produtor(name, text) IS
 'Tira de um papel o direito de publicar por uma colônia, ou por todas, e devolve quantas; vale para a próxima
-publicação, também das sessões abertas. O papel fica. Para quem instalou, ou o superusuário. Fonte: regra 8.';
+publicação, também das sessões abertas. O papel fica. Para quem instalou, ou o superusuário. Erros: FM422 papel
+nulo. Fonte: regra 8.';

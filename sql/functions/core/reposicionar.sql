@@ -9,7 +9,7 @@ DECLARE
 BEGIN
     SELECT c.esquema INTO v_esquema FROM core.consumidores AS c WHERE c.colonia = p_colonia;
     IF v_esquema IS NULL THEN
-        RAISE EXCEPTION 'A colônia % não existe.', p_colonia USING ERRCODE = 'FM404';
+        RAISE EXCEPTION 'A colônia % não existe.', core.citar(p_colonia) USING ERRCODE = 'FM404';
     END IF;
     EXECUTE format('SELECT %I.reposicionar($1, $2)', v_esquema) USING p_tipo, p_sequencia;
 END
@@ -36,7 +36,7 @@ BEGIN
     END IF;
     EXECUTE format('SELECT %I.travar_cursores()', v.esquema) INTO v_atuais;
     IF (v_atuais ? p_tipo) IS NOT TRUE THEN
-        RAISE EXCEPTION 'A % não consome o tipo %.', p_colonia, p_tipo USING ERRCODE = 'FM404';
+        RAISE EXCEPTION 'A % não consome o tipo %.', p_colonia, core.citar(p_tipo) USING ERRCODE = 'FM404';
     END IF;
     -- O que já estava por reler de antes continua por reler.
     IF p_sequencia < coalesce((v.relendo ->> p_tipo)::bigint, v.posicao) THEN

@@ -10,7 +10,7 @@ DECLARE
 BEGIN
     SELECT c.esquema INTO v_esquema FROM core.consumidores AS c WHERE c.colonia = p_colonia;
     IF v_esquema IS NULL THEN
-        RAISE EXCEPTION 'A colônia % não existe.', p_colonia USING ERRCODE = 'FM404';
+        RAISE EXCEPTION 'A colônia % não existe.', core.citar(p_colonia) USING ERRCODE = 'FM404';
     END IF;
     EXECUTE format('SELECT %I.reprocessar($1)', v_esquema) INTO v_resultado USING p_event_id;
     RETURN v_resultado;

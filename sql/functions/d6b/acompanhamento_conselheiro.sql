@@ -7,6 +7,7 @@ STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+    SELECT core.exigir_valor(p_conselheiro_id, 'conselheiro_id');
     WITH ativo AS (
         SELECT a.*
           FROM d6b.acompanhamentos AS a
@@ -54,7 +55,8 @@ $$;
 
 COMMENT ON FUNCTION d6b.acompanhamento_conselheiro(uuid) IS
 '{acompanhamento, prazos, atualizacoes} do acompanhamento ativo mais recente do conselheiro: todos os prazos do ciclo e
-as 50 últimas atualizações, da mais nova à mais antiga; acompanhamento nulo e listas vazias se não há. Fonte: D-6b 1.5.';
+as 50 últimas atualizações, da mais nova à mais antiga; acompanhamento nulo e listas vazias se não há. Erros: FM422
+conselheiro nulo. Fonte: D-6b 1.5.';
 
 CREATE OR REPLACE FUNCTION d6b.atualizacao_do_conselheiro(p_atualizacao d6b.atualizacoes)
 RETURNS jsonb

@@ -20,12 +20,19 @@ LANGUAGE plpgsql
 STABLE
 AS $$
 BEGIN
+    -- Todo handler passa por aqui antes de mudar o que seja: uma comparação só, e nunca uma consulta.
+    IF (p_evento.tipo = ANY (d6b.tipos_consumidos()) AND core.no_calendario(p_evento.publicado_em)) IS NOT TRUE
+       OR num_nulls(p_evento.event_id, p_evento.sequence_number, p_evento.origem, p_evento.versao_schema,
+                    p_evento.correlacao_id, p_evento.chave, p_evento.payload) > 0 THEN
+        RAISE EXCEPTION 'O campo evento deve ser um evento inteiro, de um tipo que a D-6b consome.' USING ERRCODE = 'FM422';
+    END IF;
     RETURN EXISTS (SELECT FROM d6b.processed_events AS p WHERE p.event_id = p_evento.event_id);
 END
 $$;
 
 COMMENT ON FUNCTION d6b.ja_processado(core.event_log) IS
-'Se o evento já tem linha em processed_events.';
+'Se o evento já tem linha em processed_events. Erros: FM422 evento com campo nulo, hora fora dos anos 1 a 9999 ou tipo
+que a colônia não consome. Fonte: N75.';
 
 CREATE OR REPLACE FUNCTION d6b.descartar(p_evento core.event_log, p_nivel text, p_mensagem text, p_detalhe jsonb DEFAULT '{}')
 RETURNS text

@@ -6,18 +6,21 @@ LANGUAGE sql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+    SELECT core.exigir_valor(p_atualizacao_id, 'atualizacao_id'), core.exigir_valor(p_reserva, 'reserva'),
+           core.exigir_valor(p_erro, 'erro');
     UPDATE d6b.publicacoes_pendentes AS p
        SET reserva = NULL,
            reservada_ate = NULL,
            tentativas = p.tentativas + 1,
            proxima_tentativa = clock_timestamp() + core._recuo_da_tentativa(p.tentativas),
-           ultimo_erro = p_erro
+           ultimo_erro = core.citar(p_erro, 1000)
      WHERE p.atualizacao_id = p_atualizacao_id
        AND p.reserva = p_reserva
 $$;
 
 COMMENT ON FUNCTION d6b.adiar_publicacao(uuid, uuid, text) IS
-'Devolve à fila um texto reservado que não pôde ser composto: nova tentativa em 0,5, 1, 2 s … até uma hora. Fonte: E02.';
+'Devolve à fila um texto reservado que não pôde ser composto: nova tentativa em 0,5, 1, 2 s … até uma hora.
+Erros: FM422 argumento nulo. Fonte: E02.';
 
 CREATE OR REPLACE FUNCTION d6b.publicacoes_em_espera()
 RETURNS TABLE (espera bigint, com_erro bigint, mais_antiga timestamptz, ultimo_erro text)

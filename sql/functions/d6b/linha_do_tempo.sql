@@ -13,6 +13,7 @@ SET enable_seqscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
+    SELECT core.exigir_valor(p_demanda_id, 'demanda_id');
     WITH ciclos AS MATERIALIZED (
         SELECT * FROM d6b.acompanhamentos AS a WHERE a.demanda_id = p_demanda_id
     ), atualizacoes AS MATERIALIZED (
@@ -107,6 +108,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.linha_do_tempo(uuid) IS
 'O que a D-6b sabe de uma demanda: acompanhamentos, atualizações, prazos, textos na fila e publicados, saídas por
-publicar, conclusão social; com o número do evento que causou cada linha. Ver core.linha_do_tempo.';
+publicar, conclusão social; com o número do evento que causou cada linha. Ver core.linha_do_tempo.
+Erros: FM422 demanda nula.';
 
 GRANT EXECUTE ON FUNCTION d6b.linha_do_tempo(uuid) TO formigueiro_dba;

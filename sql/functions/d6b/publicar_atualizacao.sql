@@ -19,7 +19,12 @@ DECLARE
     v_atualizacao    d6b.atualizacoes;
     v_causa          core.event_log;
     v_saida          jsonb;
+    v_resumo         jsonb;
 BEGIN
+    IF num_nulls(p_atualizacao_id, p_reserva, p_termos, p_descricao, p_resumo, p_fontes) > 0 THEN
+        RAISE EXCEPTION 'Campos obrigatórios: atualizacao_id, reserva, termos, descricao, resumo e fontes.'
+            USING ERRCODE = 'FM422';
+    END IF;
     IF NOT d6b.consumir_reserva(p_atualizacao_id, p_reserva, 'atualizacao') THEN
         RETURN false;
     END IF;
@@ -28,14 +33,15 @@ BEGIN
     SELECT * INTO STRICT v_causa FROM core.event_log AS e WHERE e.event_id = v_atualizacao.event_id_publicacao;
 
     v_saida := d6b.saida_atualizacao_publicada(v_acompanhamento, v_atualizacao, p_termos, p_descricao, p_caminho);
+    PERFORM core._exigir_saida(v_saida);
     INSERT INTO d6b.publicacoes (atualizacao_id, acompanhamento_id, sequencia, event_id, versao_schema,
                                  conteudo_suspeito, descricao, publicada_em)
     VALUES (v_atualizacao.id, v_acompanhamento.id, v_atualizacao.sequencia, (v_saida ->> 'event_id')::uuid,
             v_saida ->> 'versao_schema', p_termos <> '{}', p_descricao, d6b.centesimo(core.agora()));
     UPDATE d6b.acompanhamentos AS a SET texto_resumo_ciclo = p_resumo WHERE a.id = v_acompanhamento.id;
-    PERFORM core._publicar_saidas(v_causa, 'D-6b', jsonb_build_array(
-        v_saida,
-        d6b.saida_resumo_ciclo(v_acompanhamento, p_resumo, p_fontes, false, v_atualizacao.correlacao_id)));
+    v_resumo := d6b.saida_resumo_ciclo(v_acompanhamento, p_resumo, p_fontes, false, v_atualizacao.correlacao_id);
+    PERFORM core._exigir_saida(v_resumo);
+    PERFORM core._publicar_saidas(v_causa, 'D-6b', jsonb_build_array(v_saida, v_resumo));
     RETURN true;
 END
 $$;
@@ -43,7 +49,8 @@ $$;
 COMMENT ON FUNCTION d6b.publicar_atualizacao(uuid, uuid, text[], text, jsonb, text, uuid[]) IS
 'Publica conselheiro.atualização_publicada e demanda.resumo_ciclo_atualizado de uma atualização reservada, com os textos
 que o Python compôs (termos da denylist, descrição e resumo já sanitizados), e a tira da fila. Devolve false, sem nada
-fazer, se a reserva não vale mais. Fonte: D-6b 3.4 e 3.7.1, E02, E05.';
+fazer, se a reserva não vale mais. Erros: FM422 argumento nulo, salvo caminho, ou texto que faria um
+evento que o Registro recusa, e nada muda. Fonte: D-6b 3.4 e 3.7.1, E02, E05, N76.';
 
 CREATE OR REPLACE FUNCTION d6b.consumir_reserva(p_atualizacao_id uuid, p_reserva uuid, p_especie text)
 RETURNS boolean

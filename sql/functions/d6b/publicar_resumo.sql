@@ -11,6 +11,9 @@ DECLARE
     v_acompanhamento d6b.acompanhamentos;
     v_saidas         jsonb;
 BEGIN
+    IF num_nulls(p_atualizacao_id, p_reserva, p_resumo, p_fontes) > 0 THEN
+        RAISE EXCEPTION 'Campos obrigatórios: atualizacao_id, reserva, resumo e fontes.' USING ERRCODE = 'FM422';
+    END IF;
     IF NOT d6b.consumir_reserva(p_atualizacao_id, p_reserva, 'fecho') THEN
         RETURN false;
     END IF;
@@ -19,6 +22,7 @@ BEGIN
 
     v_saidas := jsonb_build_array(d6b.saida_resumo_ciclo(v_acompanhamento, p_resumo, p_fontes, true,
                                                          v_atualizacao.correlacao_id));
+    PERFORM core._exigir_saida(v_saidas -> 0);
     UPDATE d6b.acompanhamentos AS a
        SET texto_resumo_ciclo = p_resumo,
            saidas_conclusao = a.saidas_conclusao || d6b.por_publicar(v_saidas),
@@ -31,6 +35,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.publicar_resumo(uuid, uuid, text, uuid[]) IS
 'Junta o resumo de fecho ao snapshot saidas_conclusao e o publica; se não puder, a varredura o republica. Devolve false,
-sem nada fazer, se a reserva não vale mais. Fonte: D-6b 3.7.1, E04.';
+sem nada fazer, se a reserva não vale mais. Erros: FM422 argumento nulo, ou resumo que o Registro recusa: nada muda.
+Fonte: D-6b 3.7.1, E04, N76.';
 
 GRANT EXECUTE ON FUNCTION d6b.publicar_resumo(uuid, uuid, text, uuid[]) TO formigueiro_app;

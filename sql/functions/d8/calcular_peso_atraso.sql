@@ -12,8 +12,8 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION d8.calcular_peso_atraso(int) IS
-'Peso adicional sugerido por dias de atraso, com 4 casas, segundo os parâmetros peso_atraso_*; 0 no prazo.
-Fonte: D-8 4.2, E30.';
+'Peso adicional sugerido por dias de atraso, com 4 casas, segundo os parâmetros peso_atraso_*; 0 no prazo, nulo
+de nulo. Fonte: D-8 4.2, E30.';
 
 CREATE OR REPLACE FUNCTION d8.peso_atraso(p_dias int, p_fase1_max float8, p_fase2_max float8, p_teto float8)
 RETURNS numeric
@@ -26,7 +26,7 @@ AS $$
                      WHEN p_dias <= 30 THEN p_dias / 30.0::float8 * p_fase1_max
                      WHEN p_dias <= 90 THEN p_fase1_max + log(p_dias - 29.0::float8) / log(61.0::float8)
                                                           * (p_fase2_max - p_fase1_max)
-                     ELSE p_teto
+                     WHEN p_dias > 90 THEN p_teto
                  END::numeric, 4)
 $$;
 

@@ -9,12 +9,19 @@ LANGUAGE plpgsql
 STABLE
 AS $$
 BEGIN
+    -- Todo handler passa por aqui antes de mudar o que seja: uma comparação só, e nunca uma consulta.
+    IF (p_evento.tipo = ANY (d8.tipos_consumidos()) AND core.no_calendario(p_evento.publicado_em)) IS NOT TRUE
+       OR num_nulls(p_evento.event_id, p_evento.sequence_number, p_evento.origem, p_evento.versao_schema,
+                    p_evento.correlacao_id, p_evento.chave, p_evento.payload) > 0 THEN
+        RAISE EXCEPTION 'O campo evento deve ser um evento inteiro, de um tipo que a D-8 consome.' USING ERRCODE = 'FM422';
+    END IF;
     RETURN EXISTS (SELECT FROM d8.processed_events AS p WHERE p.event_id = p_evento.event_id);
 END
 $$;
 
 COMMENT ON FUNCTION d8.ja_processado(core.event_log) IS
-'Se o evento já tem linha em processed_events. Fonte: D-8 3.11.';
+'Se o evento já tem linha em processed_events. Erros: FM422 evento com campo nulo, hora fora dos anos 1 a 9999 ou tipo
+que a colônia não consome. Fonte: D-8 3.11, N75.';
 
 CREATE OR REPLACE FUNCTION d8.marcar_processado(p_event_id uuid, p_tipo text, p_resultado text DEFAULT 'processado')
 RETURNS text

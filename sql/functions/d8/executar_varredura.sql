@@ -33,9 +33,7 @@ DECLARE
     v_sqlstate    text;
 BEGIN
     PERFORM core.exigir_hora(p_agora);
-    IF p_lote IS NULL OR p_lote < 1 THEN
-        RAISE EXCEPTION 'O campo lote deve ser de pelo menos 1 projeto.' USING ERRCODE = 'FM422';
-    END IF;
+    PERFORM core.exigir_limite(p_lote, 'lote');
 
     v_vencidos := d8.abrir_varredura(p_agora);
     WHILE v_vencidos > 0 LOOP

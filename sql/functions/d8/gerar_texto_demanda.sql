@@ -5,13 +5,14 @@ RETURNS text
 LANGUAGE sql
 STABLE
 AS $$
+    SELECT core.exigir_limite(p_ciclo, 'ciclo'), core.exigir_valor(p_dossie, 'dossie');
     SELECT t.texto
       FROM d8.texto_demanda(p_ciclo, p_dossie, (core.parametro('limite_texto_demanda'))::int) AS t
 $$;
 
 COMMENT ON FUNCTION d8.gerar_texto_demanda(int, jsonb) IS
 'Texto legível da demanda do ciclo, do dossiê; cortado em limite_texto_demanda caracteres, no fim de uma linha.
-Fonte: D-8 4.4 e 6.2.';
+Erros: FM422 argumento nulo, ou ciclo menor que 1. Fonte: D-8 4.4 e 6.2.';
 
 CREATE OR REPLACE FUNCTION d8.texto_demanda(p_ciclo int, p_dossie jsonb, p_limite int)
 RETURNS TABLE (texto text)

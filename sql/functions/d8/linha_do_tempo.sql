@@ -13,6 +13,7 @@ SET enable_seqscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
+    SELECT core.exigir_valor(p_demanda_id, 'demanda_id');
     WITH projetos AS MATERIALIZED (
         SELECT p.*, d8.proxima_manutencao(p) AS proxima
           FROM d8.projetos_monitorados AS p
@@ -53,6 +54,7 @@ $$;
 
 COMMENT ON FUNCTION d8.linha_do_tempo(uuid) IS
 'O que a D-8 sabe de uma demanda: o projeto que nasceu dela, com cada ciclo e a demanda que ele gerou; de uma demanda de
-manutenção, o ciclo que a gerou. Com o número do evento que causou cada linha. Ver core.linha_do_tempo.';
+manutenção, o ciclo que a gerou. Com o número do evento que causou cada linha. Ver core.linha_do_tempo.
+Erros: FM422 demanda nula.';
 
 GRANT EXECUTE ON FUNCTION d8.linha_do_tempo(uuid) TO formigueiro_dba;

@@ -11,6 +11,8 @@ RETURNS jsonb
 LANGUAGE sql
 STABLE
 AS $$
+    SELECT core.exigir_valor(p_projeto.id, 'projeto'), core.exigir_limite(p_ciclo, 'ciclo'),
+           core.exigir_instante(p_prevista, 'prevista'), core.exigir_instante(p_geracao, 'geracao');
     SELECT d.dossie
       FROM d8.dossie(p_projeto, p_ciclo, p_prevista, p_geracao,
                      d8.dias_de_atraso(p_prevista, p_geracao),
@@ -21,7 +23,7 @@ $$;
 COMMENT ON FUNCTION d8.montar_dossie(d8.projetos_monitorados, int, timestamptz, timestamptz) IS
 'Dossiê de um ciclo: {projeto_original, historico_manutencoes, ciclo_atual, metricas_atraso, localizacao};
 metricas_atraso é nulo no prazo. Do histórico, os últimos ciclos: até limite_historico_dossie, e menos se passaria de 50 KB.
-Fonte: D-8 3.7, 4.1 e 6.2, E24, E29.';
+Erros: FM422 projeto nulo, ciclo menor que 1, data nula, infinita ou fora dos anos 1 a 9999. Fonte: D-8 3.7, 4.1 e 6.2, E24, E29.';
 
 CREATE OR REPLACE FUNCTION d8.dossie(
     p_projeto         d8.projetos_monitorados,

@@ -17,6 +17,7 @@ STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+    SELECT core.exigir_valor(p_ate, 'ate');
     SELECT a.id,
            a.demanda_original_id,
            a.ciclo_atual + 1 + k.n,
@@ -41,6 +42,7 @@ $$;
 
 COMMENT ON FUNCTION d8.previsao(timestamptz, uuid) IS
 'Cada ciclo futuro dos projetos ativos até p_ate, como a varredura o geraria se cada um se executasse no dia, com o
-número esperado e se é o último antes do fim da vida útil; só de uma unidade cívica, se dada. Fonte: E20, E21.';
+número esperado e se é o último antes do fim da vida útil; só de uma unidade cívica, se dada. p_ate infinito, até o
+fim da vida de cada um. Erros: FM422 p_ate nulo. Fonte: E20, E21.';
 
 GRANT EXECUTE ON FUNCTION d8.previsao(timestamptz, uuid) TO formigueiro_dba;

@@ -6,11 +6,19 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 AS $$
-    SELECT p_quando + p_dias * interval '24 hours'
+    -- Um prazo pode cair além do ano 9999; só não se soma ao infinito, nem ao fim do que o banco conta.
+    SELECT CASE
+               WHEN p_quando NOT BETWEEN timestamptz '4000-01-01 00:00:00+00 BC' AND timestamptz '100000-01-01 00:00:00+00'
+               THEN core.recusar(p_quando, 'quando', 'uma data-hora finita')
+               ELSE p_quando + CASE WHEN p_dias NOT BETWEEN -4000000 AND 4000000
+                                    THEN core.recusar(p_dias, 'dias', 'um número de -4000000 a 4000000')
+                                    ELSE p_dias END * interval '24 hours'
+           END
 $$;
 
 COMMENT ON FUNCTION d8.mais_dias(timestamptz, int) IS
-'p_quando mais p_dias de 24 horas (os 86400000 ms da especificação).';
+'p_quando mais p_dias de 24 horas (os 86400000 ms da especificação); NULL de nulo. Erros: FM422 hora infinita
+ou a milênios daqui, ou dias que a levassem a isso.';
 
 CREATE OR REPLACE FUNCTION d8.dias_de_atraso(p_prevista timestamptz, p_geracao timestamptz)
 RETURNS int
@@ -18,12 +26,35 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 AS $$
-    SELECT greatest(0, floor(extract(epoch FROM p_geracao - p_prevista) / 86400))::int
+    SELECT CASE
+               WHEN least(p_prevista, p_geracao) < timestamptz '4000-01-01 00:00:00+00 BC'
+                 OR greatest(p_prevista, p_geracao) > timestamptz '100000-01-01 00:00:00+00'
+               THEN d8.recusar_atraso(p_prevista, p_geracao)
+               WHEN p_geracao <= p_prevista THEN 0
+               ELSE floor(extract(epoch FROM p_geracao - p_prevista) / 86400)::int
+           END
 $$;
 
 COMMENT ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz) IS
 'Dias inteiros entre a data prevista e a da geração, para baixo e nunca negativos: com uma hora de atraso, está no
-prazo. Fonte: E30.';
+prazo; NULL de nulo. Erros: FM422 data infinita ou a milênios daqui. Fonte: E30.';
+
+-- As visões públicas chegam aqui em nome de quem lê, que não usa o esquema do núcleo.
+CREATE OR REPLACE FUNCTION d8.recusar_atraso(p_prevista timestamptz, p_geracao timestamptz)
+RETURNS int
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+COST 1
+AS $$
+BEGIN
+    RAISE EXCEPTION 'Os campos prevista e geracao devem ser datas-horas finitas, e não % e %.', p_prevista, p_geracao
+        USING ERRCODE = 'FM422';
+END
+$$;
+
+COMMENT ON FUNCTION d8.recusar_atraso(timestamptz, timestamptz) IS
+'Sempre levanta FM422: de datas assim não se conta atraso. Fonte: N75.';
 
 CREATE OR REPLACE FUNCTION d8.sem_recuar(p_quando timestamptz, p_registrada timestamptz)
 RETURNS timestamptz
@@ -78,7 +109,8 @@ GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.dias_de_atraso(time
 GRANT EXECUTE ON FUNCTION d8.esgotado(d8.projetos_monitorados), d8.proxima_manutencao(d8.projetos_monitorados)
    TO formigueiro_dba;
 -- As visões públicas as chamam em nome de quem lê.
-GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.dias_de_atraso(timestamptz, timestamptz),
-                          d8.fim_da_vida(d8.projetos_monitorados), d8.esgotado(d8.projetos_monitorados),
-                          d8.proxima_manutencao(d8.projetos_monitorados)
+GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.fim_da_vida(d8.projetos_monitorados),
+                          d8.esgotado(d8.projetos_monitorados), d8.proxima_manutencao(d8.projetos_monitorados)
    TO formigueiro_leitura;
+GRANT EXECUTE ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz), d8.recusar_atraso(timestamptz, timestamptz)
+   TO formigueiro_dba, formigueiro_leitura;

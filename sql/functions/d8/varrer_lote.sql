@@ -50,6 +50,12 @@ DECLARE
 BEGIN
     PERFORM core.exigir_hora(p_agora);
     PERFORM d8.exigir_log_conhecido();
+    IF num_nulls(p_apos_ciclo, p_apos_id, p_ate_id) > 0 THEN
+        RAISE EXCEPTION 'Campos obrigatórios: apos_ciclo, apos_id e ate_id.' USING ERRCODE = 'FM422';
+    END IF;
+    IF (p_lote >= 1) IS NOT TRUE THEN
+        PERFORM core.exigir_limite(p_lote, 'lote');
+    END IF;
     IF (p_ate_ciclo <= p_agora) IS NOT TRUE THEN
         RAISE EXCEPTION 'O campo ate_ciclo não pode passar do campo agora, %: é de um ciclo que ainda não venceu, %.',
                         p_agora, coalesce(p_ate_ciclo::text, 'nulo')
@@ -161,9 +167,9 @@ $$;
 COMMENT ON FUNCTION d8.varrer_lote(timestamptz, timestamptz, uuid, timestamptz, uuid, int) IS
 'Gera, de uma vez, os ciclos vencidos dos projetos depois da chave (p_apos_ciclo, p_apos_id) e até (p_ate_ciclo,
 p_ate_id), no máximo p_lote, saltando os que outra sessão trava. Devolve quantos encontrou, gerou e encerrou, a soma
-dos dias de atraso e a chave do último; cada encerrado deixa uma ocorrência de nível info. Erros: FM422 p_ate_ciclo nulo
-ou depois de p_agora; FM409 o log tem eventos da D-8 que ela não conhece; os de core.exigir_hora e core._publicar_lote, e
-os de um projeto malformado.
+dos dias de atraso e a chave do último; cada encerrado deixa uma ocorrência de nível info. Erros: FM422 chave nula, p_lote
+menor que 1, ou p_ate_ciclo nulo ou depois de p_agora; FM409 o log tem eventos da D-8 que ela não conhece; os de
+core.exigir_hora e core._publicar_lote, e os de um projeto malformado.
 Fonte: D-8 4.3, E21, E27, regra 9.';
 
 CREATE OR REPLACE FUNCTION d8.abrir_varredura(p_agora timestamptz)
@@ -205,6 +211,8 @@ STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+    SELECT core.exigir_instante(p_agora, 'agora'), core.exigir_valor(p_apos_ciclo, 'apos_ciclo'),
+           core.exigir_valor(p_apos_id, 'apos_id'), core.exigir_limite(p_lote, 'lote');
     SELECT p.proximo_ciclo, p.id
       FROM d8.projetos_monitorados AS p
      WHERE p.status = 'ativo'
@@ -215,7 +223,8 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION d8.proximos_vencidos(timestamptz, timestamptz, uuid, int) IS
-'As chaves do lote que d8.varrer_lote tomaria, sem travar: para repeti-lo projeto a projeto.';
+'As chaves do lote que d8.varrer_lote tomaria, sem travar: para repeti-lo projeto a projeto.
+Erros: FM422 argumento nulo, hora infinita ou p_lote menor que 1.';
 
 CREATE OR REPLACE FUNCTION d8.registrar_falha(p_projeto_id uuid, p_sqlstate text, p_erro text)
 RETURNS void
@@ -223,6 +232,7 @@ LANGUAGE sql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+    SELECT core.exigir_valor(p_projeto_id, 'projeto_id');
     SELECT core.registrar('erro', 'Falha ao gerar demanda de manutenção.',
                           jsonb_build_object('colonia', 'D-8',
                                              'event_id', p.event_id_origem,
@@ -236,7 +246,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION d8.registrar_falha(uuid, text, text) IS
-'Ocorrência de nível erro: um projeto que a varredura não pôde gerar. Fonte: D-8 4.3.';
+'Ocorrência de nível erro: um projeto que a varredura não pôde gerar. Erros: FM422 projeto nulo. Fonte: D-8 4.3.';
 
 CREATE OR REPLACE FUNCTION d8.relatar_varredura(
     p_encontrados int, p_geradas int, p_encerrados int, p_falhas int, p_dias_atraso bigint
@@ -247,6 +257,10 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF num_nulls(p_encontrados, p_geradas, p_encerrados, p_falhas, p_dias_atraso) > 0 THEN
+        RAISE EXCEPTION 'Campos obrigatórios: encontrados, geradas, encerrados, falhas e dias_atraso.'
+            USING ERRCODE = 'FM422';
+    END IF;
     PERFORM core.marcar_execucao('d8-ciclos');
     IF p_encontrados = 0 THEN
         RETURN;
@@ -267,7 +281,7 @@ $$;
 
 COMMENT ON FUNCTION d8.relatar_varredura(int, int, int, int, bigint) IS
 'A linha final da varredura, com seus contadores, como ocorrência de nível info; calada se nada estava vencido.
-Marca o agendamento d8-ciclos como concluído. Fonte: D-8 4.3 e 8.1.';
+Marca o agendamento d8-ciclos como concluído. Erros: FM422 contador nulo. Fonte: D-8 4.3 e 8.1.';
 
 GRANT EXECUTE ON FUNCTION d8.varrer_lote(timestamptz, timestamptz, uuid, timestamptz, uuid, int),
                           d8.abrir_varredura(timestamptz),

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
@@ -29,6 +31,27 @@ def test_argumentos_errados(argumentos: tuple[str, ...], mensagem: str, comando:
     assert codigo == 2
     assert mensagem in erro
     assert erro.count("\n") == 1
+
+
+def test_um_argumento_enorme_nao_volta_inteiro(comando: Formigueiro) -> None:
+    codigo, _, erro = comando("dlq", "reprocessar", "9x" * 30_000)
+    assert codigo == 2
+    assert "ID: valor inválido: '9x9x" in erro
+    assert len(erro) < 1000
+
+
+def test_um_erro_enorme_do_banco_nao_enche_o_terminal(formigueiro: Formigueiro, bd: psycopg.Connection[Any]) -> None:
+    bd.execute(
+        """
+        CREATE OR REPLACE FUNCTION core.estado() RETURNS jsonb LANGUAGE plpgsql AS $$
+        BEGIN
+            RAISE EXCEPTION '%', repeat('x', 1000000);
+        END $$
+        """
+    )
+    codigo, _, erro = formigueiro("estado")
+    assert codigo != 0
+    assert len(erro) < 5000
 
 
 @pytest.mark.parametrize(
