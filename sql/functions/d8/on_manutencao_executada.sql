@@ -106,7 +106,7 @@ BEGIN
                             END,
            conselheiro_id = (v_payload ->> 'conselheiro_id')::uuid,
            status_execucao = v_status,
-           observacoes = d8.texto_publico(v_payload -> 'observacoes'),
+           observacoes = left(d8.texto_publico(v_payload -> 'observacoes'), 10000),
            event_id_ultima_alteracao = p_evento.event_id,
            atualizado_em = v_quando
      WHERE h.id = p_ciclo.id;
