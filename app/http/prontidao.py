@@ -8,7 +8,6 @@ from msgspec import Struct
 from app.banco.recursos import MIGRACOES
 from app.http.banco import Banco
 
-
 EM_RECUPERACAO = "O banco está em recuperação (uma réplica?) e só se lê: espera-se que passe a aceitar escritas."
 
 

@@ -29,4 +29,5 @@ def limpar(mensagem: str) -> str:
     """A mensagem sem valores citados nem identificadores pessoais, numa linha de tamanho limitado."""
     from app.pecas.sanitizador import sanitizar  # só aqui: é pesado de importar, e quase nenhum comando precisa
 
-    return sanitizar(_VALOR_CITADO.sub(': "…"', " ".join(mensagem.split())))[:LIMITE]
+    sem_valores = _VALOR_CITADO.sub(': "…"', " ".join(mensagem.split()))
+    return sanitizar(sem_valores[: 4 * LIMITE])[:LIMITE]  # sanitizar um megabyte deteria o laço de eventos

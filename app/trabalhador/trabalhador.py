@@ -69,7 +69,7 @@ async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
         except psycopg.errors.ReadOnlySqlTransaction as erro:
             recuo = min(max(recuo * 2, 0.1), 10.0)
             if not so_leitura:
-                _log.warning("o banco está em recuperação, ou só de leitura; o trabalhador espera", erro=descrever(erro))
+                _log.warning("banco em recuperação, ou só de leitura; o trabalhador espera", erro=descrever(erro))
             so_leitura = True
             await _esperar(parar, recuo)
         except psycopg.OperationalError as erro:

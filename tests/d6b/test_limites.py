@@ -185,22 +185,24 @@ def test_limites_sao_contados_em_caracteres_e_em_bytes(rede: Rede) -> None:
     assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 2
 
 
+def um_campo(campo: str, tamanho: int) -> dict[str, Any]:
+    return {campo: "x" * tamanho}
+
+
 @pytest.mark.parametrize(
     ("campo", "limite"), [("texto_bruto", 10_000), ("texto_estruturado", 10_000), ("audio_object_key", 1_024)]
 )
 def test_cada_texto_da_atualizacao_tem_limite_na_porta_e_no_handler(rede: Rede, campo: str, limite: int) -> None:
     """E12. No handler, o que já estava no log antes do limite."""
     with pytest.raises(psycopg.Error, match=f"{campo}: ") as recusa:
-        rede.atualizar(DEMANDA, ANA, **{campo: "x" * (limite + 1)})
+        rede.atualizar(DEMANDA, ANA, **um_campo(campo, limite + 1))
     assert recusa.value.sqlstate == "FM422"
     rede.sortear(DEMANDA, ANA)
-    dentro = rede.atualizar(DEMANDA, ANA, **{campo: "x" * limite})
+    dentro = rede.atualizar(DEMANDA, ANA, **um_campo(campo, limite))
     rede.despachar()
     assert rede.ocorrencias(dentro) == []
-    payload = rede.eventos("conselheiro.atualização_registrada")[0]["payload"] | {campo: "x" * (limite + 1)}
-    resultado = rede.chamar(
-        "d6b.on_conselheiro_atualizacao_registrada", "conselheiro.atualização_registrada", payload
-    )
+    payload = rede.eventos("conselheiro.atualização_registrada")[0]["payload"] | um_campo(campo, limite + 1)
+    resultado = rede.chamar("d6b.on_conselheiro_atualizacao_registrada", "conselheiro.atualização_registrada", payload)
     assert resultado.startswith("descartado")
     assert [erro["campo"] for erro in rede.ocorrencias()[-1]["contexto"]["erros"]] == [campo]
 

@@ -204,9 +204,9 @@ LONGO = "Frase longa número 12345. " * 115_000
     ],
     ids=["10.001", "2,99 milhões", "modelo", "motivo"],
 )
-def test_transcricao_longa_demais_e_recusada_na_porta(sorteada: Rede, extra: dict[str, object], campo: str) -> None:
+def test_transcricao_longa_demais_e_recusada_na_porta(sorteada: Rede, extra: dict[str, Any], campo: str) -> None:
     """E12."""
-    atualizacao = sorteada.atualizar(DEMANDA, ANA, **AUDIO)
+    atualizacao = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
     with pytest.raises(psycopg.Error, match=f"{campo}: |o limite é de") as recusa:
         transcrever(sorteada, atualizacao, **extra)
     assert recusa.value.sqlstate == "FM422"
@@ -216,7 +216,7 @@ def test_transcricao_longa_demais_e_recusada_na_porta(sorteada: Rede, extra: dic
 def test_transcricao_longa_que_ja_estava_no_log_e_descartada_e_a_que_cabe_ainda_entra(
     sorteada: Rede, campo: str
 ) -> None:
-    atualizacao = sorteada.atualizar(DEMANDA, ANA, **AUDIO)
+    atualizacao = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
     sorteada.despachar()
     payload: dict[str, object] = {
         "atualizacao_event_id": str(atualizacao),

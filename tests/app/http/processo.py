@@ -1,4 +1,7 @@
-"""Um processo do app, como o de produção, para os testes que precisam de mais de um: `python -m … PORTA DSN [ESPERA_PEDIDO_S]`."""
+"""Um processo do app, como o de produção, para os testes que precisam de mais de um.
+
+python -m tests.app.http.processo PORTA DSN [ESPERA_PEDIDO_S]
+"""
 
 import sys
 

@@ -167,9 +167,7 @@ def test_varios_pedidos_na_mesma_conexao_seguem_valendo(servico: httpx.Client) -
             assert respostas.count(b"HTTP/1.1 200") == 2
 
 
-def test_quem_abre_conexoes_e_nao_acaba_de_pedir_nao_toma_o_lugar_dos_outros(
-    dsn_comum: str, tmp_path: Path
-) -> None:
+def test_quem_abre_conexoes_e_nao_acaba_de_pedir_nao_toma_o_lugar_dos_outros(dsn_comum: str, tmp_path: Path) -> None:
     with um("tests.app.http.processo", [dsn_comum, "60"], tmp_path / "log") as cliente, ExitStack() as abertas:
         soquetes = [abertas.enter_context(conectar(cliente)) for _ in range(CONEXOES_MAXIMAS + 20)]
         for soquete in soquetes[20:]:
@@ -193,9 +191,10 @@ def test_a_espera_pelo_pedido_e_um_ajuste(fora: str) -> None:
 @pytest.mark.parametrize(
     "caminho",
     [
-        "//metrics", "///metrics", "/./metrics", "/x/../metrics", "/metrics/", "/metrics//", "/%2fmetrics", "/%2Fmetrics",
-        "/%6detrics", "/m%65trics", "/metrics%2f", "/METRICS", "/Metrics", "/metrics;a=1", "/metrics%00", "/metrics%20",
-        "metrics", "/metrics#", "/\\metrics", "//readyz", "//schema/openapi.json", "/schema/", "/schema//openapi.json",
+        "//metrics", "///metrics", "/./metrics", "/x/../metrics", "/metrics/", "/metrics//", "/%2fmetrics",
+        "/%2Fmetrics", "/%6detrics", "/m%65trics", "/metrics%2f", "/METRICS", "/Metrics", "/metrics;a=1", "/metrics%00",
+        "/metrics%20", "metrics", "/metrics#", "/\\metrics", "//readyz", "//schema/openapi.json", "/schema/",
+        "/schema//openapi.json",
         "//d6b/conselheiros/me/acompanhamento", "/d6b//conselheiros/me/acompanhamento", "/metrics%ff",
         "/d6b/./conselheiros/me/acompanhamento", "/d%36b/conselheiros/me/acompanhamento", "/%ed%a0%80",
         "/D6B/conselheiros/me/acompanhamento", "/d6b/conselheiros/me/acompanhamento/",

@@ -1,7 +1,9 @@
 """POST /d6b/sugerir-estruturacao: cenários T6, T18 e T19 da D-6b, e as recusas do corpo."""
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import Any
 from uuid import UUID, uuid4
@@ -15,8 +17,9 @@ from app.ajustes import Ajustes
 from app.http.aplicacao import criar_app
 from app.http.limites import CORPO_MAXIMO
 from app.http.seguranca import ChaveJwt
-from app.pecas.sugestao import ParametrosIa, SugestaoIa
+from app.pecas.sugestao import ParametrosIa, SugestaoIa, sugerir
 from tests.app.http.apoio import SUGERIR, pedido, problema
+from tests.app.http.conftest import AJUSTES
 
 CAMPOS = {"titulo_sugerido", "texto_sugerido", "campos_estruturados", "score_confianca"}
 
@@ -178,3 +181,39 @@ def test_tipo_de_conteudo_com_parametros_passa(cliente_comum: TestClient[Litesta
 
 def test_campos_a_mais_sao_ignorados(cliente_comum: TestClient[Litestar], cabecalhos: dict[str, str]) -> None:
     assert cliente_comum.post(SUGERIR, json=pedido(outro={"a": [1]}), headers=cabecalhos).status_code == 201
+
+
+@pytest.fixture
+def presa(dsn_app: str, chave: ChaveJwt) -> Iterator[tuple[TestClient[Litestar], threading.Event]]:
+    """Um app cuja sugestão só acaba quando o teste deixa."""
+    solta = threading.Event()
+
+    def sugestor(*argumentos: Any) -> SugestaoIa:
+        solta.wait(30)
+        return sugerir(*argumentos)
+
+    with TestClient(criar_app(AJUSTES, dsn_app, chave, sugestor=sugestor)) as cliente:
+        yield cliente, solta
+        solta.set()
+
+
+def test_enquanto_uma_sugestao_se_compoe_o_processo_responde(
+    presa: tuple[TestClient[Litestar], threading.Event], cabecalhos: dict[str, str]
+) -> None:
+    cliente, solta = presa
+    with ThreadPoolExecutor(1) as fio:
+        sugestao = fio.submit(cliente.post, SUGERIR, json=pedido(), headers=cabecalhos)
+        for _ in range(20):
+            assert cliente.get("/healthz").status_code == 200
+        assert not sugestao.done()
+        solta.set()
+        assert sugestao.result().status_code == 201
+
+
+def test_sugestao_que_nao_acaba_no_prazo_e_503(
+    presa: tuple[TestClient[Litestar], threading.Event], cabecalhos: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.http.rotas.sugestao.PRAZO_S", 0.1)
+    resposta = presa[0].post(SUGERIR, json=pedido(), headers=cabecalhos)
+    assert problema(resposta, 503)["detail"] == "A sugestão demorou demais. Tente de novo em instantes."
+    assert resposta.headers["retry-after"] == "5"
