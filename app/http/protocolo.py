@@ -54,7 +54,7 @@ class _Protocolo(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = _Leitura(h11.SERVER, self.conn._max_incomplete_event_size)
+        self.conn = _Leitura(h11.SERVER)
         self._prazo: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

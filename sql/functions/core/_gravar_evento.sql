@@ -17,7 +17,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     v_texto     text  := p_payload::text;
-    v_impressao bytea := core.impressao(p_tipo, p_versao_schema, v_texto);
+    v_impressao bytea;
     v_existente record;
     v_sequencia bigint;
 BEGIN
@@ -28,6 +28,7 @@ BEGIN
         PERFORM core._recusar_payload(p_tipo, p_versao_schema, p_payload);
     END IF;
 
+    v_impressao := core.impressao(p_tipo, p_versao_schema, v_texto);
     INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,
                                 impressao)
     VALUES (p_event_id, p_tipo, p_origem, p_versao_schema, coalesce(p_correlacao_id, p_event_id),
