@@ -32,6 +32,7 @@ class Ajustes(Struct, frozen=True, kw_only=True):
     formigueiro_jwt_segredo_anterior: Annotated[str, Meta(min_length=32)] | None = None
     formigueiro_jwt_chave_publica: Annotated[str, Meta(min_length=1)] | None = None
     formigueiro_jwt_chave_publica_anterior: Annotated[str, Meta(min_length=1)] | None = None
+    formigueiro_jwt_tolerancia_s: Annotated[int, Meta(ge=0, le=30)] = 5
     moderacao_denylist_texto: str | UnsetType = UNSET
     formigueiro_fuso: str | UnsetType = UNSET
     formigueiro_dados: Path = Path(".dados")
@@ -39,6 +40,7 @@ class Ajustes(Struct, frozen=True, kw_only=True):
     formigueiro_porta: Annotated[int, Meta(ge=1, le=65535)] = 8000
     formigueiro_cors_origens: str = ""
     formigueiro_conexoes_http: Annotated[int, Meta(ge=1, le=500)] = 8
+    formigueiro_espera_pedido_s: Annotated[float, Meta(gt=0, le=300)] = 20
     formigueiro_espera_banco_s: Annotated[float, Meta(gt=0, le=60)] = 3
     formigueiro_atraso_maximo_s: Annotated[float, Meta(gt=0)] = 300
     formigueiro_log_nivel: Literal["debug", "info", "aviso", "erro"] = "info"

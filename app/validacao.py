@@ -15,6 +15,7 @@ _PADROES: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"Expected `str` of length >= 1"), "não pode ser vazio"),
     (re.compile(r"Expected `str` of length >= (\d+)"), "deve ter {0} caracteres ou mais"),
     (re.compile(r"Expected `str` of length <= (\d+)"), "deve ter {0} caracteres ou menos"),
+    (re.compile(r"Expected `str` matching regex .*\\u0000.*"), "não pode ter o caractere nulo"),
     (re.compile(r"Expected `str` matching regex .*"), "não tem a forma esperada"),
     (re.compile(r"Expected `(?:int|float)` >= (\d+)(?:\.0)?"), "deve ser {0} ou mais"),
     (re.compile(r"Expected `(?:int|float)` <= (\d+)(?:\.0)?"), "deve ser {0} ou menos"),

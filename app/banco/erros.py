@@ -3,3 +3,7 @@
 
 class ErroBanco(RuntimeError):
     """O banco não pôde ser criado, ligado, migrado ou alcançado."""
+
+
+class EmRecuperacao(ErroBanco):
+    """O banco só se lê por enquanto: é uma réplica, ou ainda repete seu log."""

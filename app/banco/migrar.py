@@ -6,7 +6,7 @@ import psycopg
 from msgspec import Struct
 
 from app.banco import esquemas, funcoes, migracao, parametros, pg_cron, trava
-from app.banco.erros import ErroBanco
+from app.banco.erros import EmRecuperacao, ErroBanco
 from app.banco.insistir import ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
 
@@ -53,3 +53,5 @@ def _conferir_servidor(conexao: psycopg.Connection[Any]) -> None:
         raise ErroBanco("o servidor precisa ser PostgreSQL 15 ou mais novo")
     if conexao.info.parameter_status("server_encoding") != "UTF8":
         raise ErroBanco(f"o banco {conexao.info.dbname} precisa ter codificação UTF8: os nomes dos eventos têm acentos")
+    if conexao.execute("SELECT pg_is_in_recovery()").fetchone() == (True,):
+        raise EmRecuperacao("o banco está em recuperação (uma réplica?): só se migra o primário")

@@ -13,6 +13,7 @@ PADROES: dict[str, tuple[object, str]] = {
     "limite_texto": (10000, "Caracteres de texto_bruto e de texto_estruturado (D-6b 6.2)"),
     "limite_conteudo_estruturado": (5120, "Bytes de conteudo_estruturado (D-6b 6.2, E12)"),
     "limite_sugestao_ia": (10240, "Bytes de sugestao_ia (D-6b 6.2, E12)"),
+    "limite_payload": (1048576, "Bytes do payload de um evento que entra na rede; abaixo de 262144, vale 262144 (N43)"),
     "limite_atualizacoes": (500, "Atualizações por acompanhamento (D-6b 6.2, E12)"),
     "horas_espera_transcricao_fecho": (48, "Horas que o resumo de fecho espera a transcrição (E15)"),
     "ia_habilitada": (False, "Liga a montagem do prompt da sugestão (D-6b 4.6)"),

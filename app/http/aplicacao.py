@@ -13,7 +13,7 @@ from litestar.types import HTTPScope, LifeSpanReceive, LifeSpanScope, LifeSpanSe
 from app.ajustes import Ajustes
 from app.http.banco import Banco
 from app.http.camada import com_registro
-from app.http.caminhos import Caminhos
+from app.http.caminhos import Caminhos, so_canonicos
 from app.http.cors import com_cors
 from app.http.documentacao import configuracao_openapi
 from app.http.erros import tratar
@@ -70,7 +70,7 @@ def criar_app(
             Router(
                 "/d6b",
                 route_handlers=[sugerir_estruturacao, obter_acompanhamento, ratificar_conclusao],
-                guards=[exigir_conselheiro(chave), limitar(banco)],
+                guards=[exigir_conselheiro(chave, ajustes.formigueiro_jwt_tolerancia_s), limitar(banco)],
             ),
             rotas_de_operacao,
         ],
@@ -92,7 +92,7 @@ def criar_app(
         logging_config=None,
         debug=False,
     )
-    interior: AppHttp = app.rotear
+    interior = so_canonicos(app.rotear)
     if ajustes.origens_cors:
         interior = com_cors(interior, ajustes.origens_cors)
     app.entrada = com_registro(interior, medidor, Caminhos(app.routes))

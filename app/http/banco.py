@@ -2,9 +2,9 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection
@@ -16,6 +16,9 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed
 from app.logs.avisos import ouvir
 
 Conexao = AsyncConnection[tuple[Any, ...]]
+T = TypeVar("T")
+
+_PARTE_DO_PRAZO = 0.9  # o resto é para responder ainda dentro dele
 
 
 class JsonCru(Loader):
@@ -37,6 +40,7 @@ class Banco:
         self._maximo = maximo
         self._prazo_s = prazo_s
         self._conexoes: AsyncConnectionPool[Conexao] | None = None
+        self._em_curso: set[asyncio.Task[Any]] = set()
 
     async def linha(self, consulta: LiteralString, valores: Sequence[object] = ()) -> tuple[Any, ...]:
         """A única linha de uma consulta, em transação própria; jsonb vem como bytes.
@@ -44,25 +48,54 @@ class Banco:
         Levanta psycopg.OperationalError sem banco, TimeoutError se ele demora (a consulta é cancelada lá) e
         psycopg.Error com o SQLSTATE do que a consulta recusou.
         """
-        if self._conexoes is None:
-            raise PoolClosed("o app não está no ar")
-        async with asyncio.timeout(self._prazo_s), self._conexoes.connection() as conexao:
-            linha = await (await conexao.execute(consulta, valores)).fetchone()
-        assert linha is not None
-        return linha
+        return await self._no_prazo(self._linha(consulta, valores))
 
     async def linhas(self, consulta: LiteralString, limite_ms: int) -> list[tuple[Any, ...]]:
         """Todas as linhas de uma consulta que o servidor corta em `limite_ms`; jsonb vem como valor do Python.
 
         Levanta o que `linha` levanta.
         """
-        if self._conexoes is None:
-            raise PoolClosed("o app não está no ar")
-        async with asyncio.timeout(self._prazo_s), self._conexoes.connection() as conexao, conexao.transaction():
+        return await self._no_prazo(self._linhas(consulta, limite_ms))
+
+    async def _linha(self, consulta: LiteralString, valores: Sequence[object]) -> tuple[Any, ...]:
+        async with self._aberta().connection() as conexao:
+            linha = await (await conexao.execute(consulta, valores)).fetchone()
+        assert linha is not None
+        return linha
+
+    async def _linhas(self, consulta: LiteralString, limite_ms: int) -> list[tuple[Any, ...]]:
+        async with self._aberta().connection() as conexao, conexao.transaction():
             await conexao.execute("SELECT set_config('statement_timeout', %s, true)", [f"{limite_ms}ms"])
             cursor = conexao.cursor()
             cursor.adapters.register_loader("jsonb", JsonbLoader)
             return await (await cursor.execute(consulta)).fetchall()
+
+    def _aberta(self) -> AsyncConnectionPool[Conexao]:
+        if self._conexoes is None:
+            raise PoolClosed("o app não está no ar")
+        return self._conexoes
+
+    async def _no_prazo(self, consulta: Coroutine[Any, Any, T]) -> T:
+        """O resultado da consulta, ou TimeoutError no prazo, sem esperar por quem não responde nem a um cancelamento.
+
+        O psycopg espera até dez segundos que o servidor confirme o cancelamento. Quem pediu não os espera: a tarefa os
+        cumpre sozinha, e depois devolve ou descarta a conexão.
+        """
+        tarefa = asyncio.create_task(consulta)
+        self._em_curso.add(tarefa)
+        tarefa.add_done_callback(self._acabou)
+        try:
+            await asyncio.wait({tarefa}, timeout=self._prazo_s * _PARTE_DO_PRAZO)
+            if tarefa.done():
+                return tarefa.result()
+            raise TimeoutError
+        finally:
+            tarefa.cancel()
+
+    def _acabou(self, tarefa: asyncio.Task[Any]) -> None:
+        self._em_curso.discard(tarefa)
+        if not tarefa.cancelled():
+            tarefa.exception()  # a de uma tarefa largada não vai a ninguém
 
     @asynccontextmanager
     async def aberto(self) -> AsyncIterator[None]:

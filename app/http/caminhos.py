@@ -1,11 +1,49 @@
-"""Do endereço pedido ao molde da rota, para log, métricas e o Allow de um 405."""
+"""O endereço pedido: só o canônico tem rota (N44), e seu molde serve ao log, às métricas e ao Allow de um 405."""
 
 import re
 from collections.abc import Iterable
+from urllib.parse import quote
 
 from litestar.routes import BaseRoute, HTTPRoute
+from litestar.types import HTTPScope, Receive, Send
+
+from app.http.identificacao import requisicao_id
+from app.http.problema import NADA_AQUI, TIPO_DE_MIDIA, Recusa, corpo
+from app.http.tipos import AppHttp
 
 DESCONHECIDO = "desconhecida"
+_LIVRES = "/!$&'()*+,;=:@-._~"  # o que um endereço escreve sem escapar (RFC 3986, pchar e a barra)
+
+
+def so_canonicos(app: AppHttp) -> AppHttp:
+    """Envolve `app` com um 404 para o endereço escrito de outro modo que o da rota.
+
+    O Litestar responderia a //metrics, /metrics/ ou /%6detrics como a /metrics, e a regra que um intermediário tem
+    para este endereço não o veria naqueles.
+    """
+
+    async def camada(scope: HTTPScope, receive: Receive, send: Send) -> None:
+        if _canonico(scope):
+            await app(scope, receive, send)
+            return
+        problema = corpo(Recusa(404, NADA_AQUI), requisicao_id(scope))
+        cabecalhos = [(b"content-type", TIPO_DE_MIDIA.encode()), (b"content-length", str(len(problema)).encode())]
+        await send({"type": "http.response.start", "status": 404, "headers": cabecalhos})
+        await send({"type": "http.response.body", "body": problema, "more_body": False})
+
+    return camada
+
+
+def _canonico(scope: HTTPScope) -> bool:
+    caminho = scope["path"]
+    if caminho == "/":
+        return True
+    vazio, *segmentos = caminho.split("/")
+    return (
+        vazio == ""
+        and not {"", ".", ".."}.intersection(segmentos)
+        and scope["raw_path"].partition(b"?")[0] == quote(caminho, _LIVRES, errors="replace").encode()
+    )
 
 
 class Caminhos:
@@ -29,4 +67,4 @@ class Caminhos:
 
 def _expressao(molde: str) -> re.Pattern[str]:
     partes = (r"[^/]+" if parte.startswith("{") else re.escape(parte) for parte in molde.strip("/").split("/"))
-    return re.compile("/+" + "/+".join(partes) + "/*", re.DOTALL)
+    return re.compile("/" + "/".join(partes), re.DOTALL)

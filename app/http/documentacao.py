@@ -27,6 +27,7 @@ from app.http.problema import (
     CAMPOS_INVALIDOS,
     CORPO_ILEGIVEL,
     DEFEITO,
+    NADA_AQUI,
     SEM_BANCO,
     TIPO_DE_MIDIA,
     TITULOS,
@@ -153,7 +154,7 @@ def configuracao_openapi() -> OpenAPIConfig:
 def _recusar_desconhecido(resposta: Response[object]) -> Response[object]:
     """O Litestar responde em HTML, por conta própria, a um endereço desconhecido abaixo de /schema."""
     if resposta.status_code == 404:
-        raise Recusa(404, "Não há nada neste endereço.")
+        raise Recusa(404, NADA_AQUI)
     return resposta
 
 

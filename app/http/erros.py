@@ -15,6 +15,8 @@ from app.http.problema import (
     CORPO_GRANDE,
     CORPO_ILEGIVEL,
     DEFEITO,
+    MALFORMADA,
+    NADA_AQUI,
     SEM_BANCO,
     Falta,
     Recusa,
@@ -25,8 +27,8 @@ _log = structlog.get_logger(__name__)
 
 VOLTE_EM_S = 5
 _DETALHES = {
-    400: "A requisição está malformada.",
-    404: "Não há nada neste endereço.",
+    400: MALFORMADA,
+    404: NADA_AQUI,
     405: "Este endereço não aceita esse método.",
     413: CORPO_GRANDE,
 }

@@ -15,7 +15,7 @@ Guarda = Callable[[ASGIConnection[Any, Any, Any, Any], BaseRouteHandler], Awaita
 LIMITE_PADRAO = 60  # por minuto, para uma rota que não diz o seu em opt["limite_por_minuto"]
 
 
-def exigir_conselheiro(chave: ChaveJwt) -> Guarda:
+def exigir_conselheiro(chave: ChaveJwt, tolerancia_s: int) -> Guarda:
     """Exige um JWT de sessão Google e deixa o cidadao_id em `request.user`."""
 
     async def guarda(conexao: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
@@ -23,7 +23,7 @@ def exigir_conselheiro(chave: ChaveJwt) -> Guarda:
         if esquema.lower() != "bearer" or not token.strip():
             raise _nao_autenticado("É preciso um token de sessão Google no cabeçalho Authorization.")
         try:
-            conexao.scope["user"] = conferir_token(chave, token.strip())
+            conexao.scope["user"] = conferir_token(chave, token.strip(), tolerancia_s)
         except TokenInvalido as erro:
             raise _nao_autenticado(str(erro), ', error="invalid_token"') from None
 

@@ -16,16 +16,21 @@ TITULOS = {
     403: "Acesso negado",
     404: "Não encontrado",
     405: "Método não permitido",
+    408: "Requisição incompleta",
     409: "Conflito",
     413: "Corpo grande demais",
     415: "Tipo de conteúdo não aceito",
     422: "Dados recusados",
     429: "Limite de requisições atingido",
+    431: "Cabeçalhos grandes demais",
     500: "Erro interno",
+    501: "Não implementado",
     503: "Serviço indisponível",
 }
 
 # Detalhes que mais de um lugar diz: o que responde e o que documenta.
+NADA_AQUI = "Não há nada neste endereço."
+MALFORMADA = "A requisição está malformada."
 CAMPOS_INVALIDOS = "Há campos inválidos."
 CORPO_ILEGIVEL = "O corpo não pôde ser lido."
 CORPO_GRANDE = f"O corpo passa de {CORPO_MAXIMO} bytes."
@@ -64,17 +69,23 @@ class Recusa(Exception):
         self.faltas = faltas or []
 
 
-def responder(recusa: Recusa, requisicao_id: str) -> Response[bytes]:
-    """A resposta de uma recusa. O corpo é montado aqui, e nada o sobrescreve."""
-    problema = Problema(
-        title=TITULOS.get(recusa.status, "Requisição recusada"),
-        status=recusa.status,
-        detail=recusa.detalhe,
-        instance=f"urn:uuid:{requisicao_id}",
-        erros=recusa.faltas or UNSET,
+def corpo(recusa: Recusa, requisicao_id: str) -> bytes:
+    """O corpo da resposta a uma recusa. É montado aqui, e nada o sobrescreve."""
+    return msgspec.json.encode(
+        Problema(
+            title=TITULOS.get(recusa.status, "Requisição recusada"),
+            status=recusa.status,
+            detail=recusa.detalhe,
+            instance=f"urn:uuid:{requisicao_id}",
+            erros=recusa.faltas or UNSET,
+        )
     )
+
+
+def responder(recusa: Recusa, requisicao_id: str) -> Response[bytes]:
+    """A resposta do app a uma recusa."""
     return Response(
-        msgspec.json.encode(problema),
+        corpo(recusa, requisicao_id),
         status_code=recusa.status,
         media_type=TIPO_DE_MIDIA,
         headers=recusa.cabecalhos,

@@ -8,6 +8,8 @@ from msgspec import Struct
 from app.banco.recursos import MIGRACOES
 from app.http.banco import Banco
 
+EM_RECUPERACAO = "O banco está em recuperação (uma réplica?) e só se lê: espera-se que passe a aceitar escritas."
+
 
 class Colonia(Struct, frozen=True):
     """A leitura do barramento por uma colônia."""
@@ -34,10 +36,12 @@ class Retrato(Struct, frozen=True):
     migracoes_ausentes: list[str]
     colonias: list[Colonia]
     filas: list[Fila] = []
+    em_recuperacao: bool = False
 
     def motivos(self, atraso_maximo_s: float) -> list[str]:
         """O que impede de atender, uma frase por motivo; vazio é estar pronto."""
-        motivos = [f"Falta a migração {nome}: rode migrar." for nome in self.migracoes_ausentes]
+        motivos = [EM_RECUPERACAO] if self.em_recuperacao else []
+        motivos += [f"Falta a migração {nome}: rode migrar." for nome in self.migracoes_ausentes]
         motivos += [
             f"A {c.colonia} está {c.atraso_segundos:.0f} s atrasada na leitura do barramento."
             for c in self.colonias
@@ -53,11 +57,13 @@ class Retrato(Struct, frozen=True):
 
 async def retratar(banco: Banco) -> Retrato:
     """Pede o retrato ao banco. Levanta o que Banco.linha levanta."""
-    retrato, filas = await banco.linha(
-        "SELECT core.prontidao(%s), core.filas_de_publicacao()", [list(_migracoes_deste_codigo())]
+    retrato, filas, em_recuperacao = await banco.linha(
+        "SELECT core.prontidao(%s), core.filas_de_publicacao(), pg_is_in_recovery()", [list(_migracoes_deste_codigo())]
     )
     return msgspec.structs.replace(
-        msgspec.json.decode(retrato, type=Retrato), filas=msgspec.json.decode(filas, type=list[Fila])
+        msgspec.json.decode(retrato, type=Retrato),
+        filas=msgspec.json.decode(filas, type=list[Fila]),
+        em_recuperacao=em_recuperacao,
     )
 
 

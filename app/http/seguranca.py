@@ -21,8 +21,8 @@ from app.ajustes import Ajustes, ErroAjuste
 
 PROVEDOR = "google"
 BITS_RSA_MINIMOS = 2048
-# `aud` e `iss` não fazem parte do contrato, e um `iat` adiantado é só relógio alheio.
-_OPCOES: Any = {"require": ["exp"], "verify_aud": False, "verify_iss": False, "verify_iat": False}
+# `aud` e `iss` não fazem parte do contrato.
+_OPCOES: Any = {"require": ["exp"], "verify_aud": False, "verify_iss": False}
 
 
 class TokenInvalido(Exception):
@@ -117,17 +117,24 @@ def emitir_token(chave: ChaveJwt, cidadao_id: UUID, validade: timedelta = timede
     return jwt.encode(declaracoes, chave.assinatura, chave.algoritmo)
 
 
-def conferir_token(chave: ChaveJwt, token: str) -> UUID:
-    """O cidadao_id de um token válido, da chave ou da anterior. Levanta TokenInvalido."""
+def conferir_token(chave: ChaveJwt, token: str, tolerancia_s: int = 0) -> UUID:
+    """O cidadao_id de um token válido, da chave ou da anterior. Levanta TokenInvalido.
+
+    `tolerancia_s` é quanto o relógio de quem emite pode diferir do nosso, em exp, nbf e iat.
+    """
     try:
-        declaracoes = jwt.decode(token, chave.conferencia, algorithms=[chave.algoritmo], options=_OPCOES)
+        declaracoes = jwt.decode(
+            token, chave.conferencia, algorithms=[chave.algoritmo], options=_OPCOES, leeway=tolerancia_s
+        )
     except jwt.ExpiredSignatureError:
         raise TokenInvalido("O token expirou.") from None
+    except jwt.ImmatureSignatureError:
+        raise TokenInvalido("O token ainda não vale.") from None
     except jwt.MissingRequiredClaimError:
         raise TokenInvalido("O token não tem validade (exp).") from None
     except (jwt.InvalidSignatureError, jwt.InvalidAlgorithmError):
         if chave.anterior is not None:
-            return conferir_token(chave.anterior, token)
+            return conferir_token(chave.anterior, token, tolerancia_s)
         raise TokenInvalido("O token não é válido.") from None
     except Exception:
         # O token vem de fora: o que quer que ele provoque na biblioteca (até RecursionError) é um token inválido.

@@ -6,6 +6,7 @@ import uvicorn
 from litestar import Litestar
 
 from app.ajustes import Ajustes
+from app.http.protocolo import protocolo
 
 ENCERRAMENTO_S = 10
 
@@ -25,6 +26,7 @@ def servidor(app: Litestar, ajustes: Ajustes) -> uvicorn.Server:
             app,
             host=ajustes.formigueiro_host,
             port=ajustes.formigueiro_porta,
+            http=protocolo(ajustes.formigueiro_espera_pedido_s),
             log_config=None,
             access_log=False,
             server_header=False,

@@ -6,13 +6,15 @@ import json
 import signal
 import socket
 import sys
+from contextlib import suppress
 from uuid import UUID
 
 import psycopg
+import structlog
 
 from app.ajustes import Ajustes, ErroAjuste
 from app.banco.embutido import binarios
-from app.banco.erros import ErroBanco
+from app.banco.erros import EmRecuperacao, ErroBanco
 from app.demo.demo import interrompida, tocar, vazio
 from app.http.aplicacao import criar_app
 from app.http.seguranca import ChaveJwt, chave_dos_ajustes, emitir_token
@@ -23,8 +25,11 @@ from app.pecas.denylist import Denylist
 from app.trabalhador.trabalhador import trabalhar
 
 SINAIS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ESPERA_DA_PROMOCAO_S = 2.0
 NINGUEM = UUID(int=0)
 RELATO = "Protocolei o pedido na Sanasa, protocolo 2026/004512. Prometeram vistoria até 30/11/2026."
+
+_log = structlog.get_logger(__name__)
 
 _ACOMPANHAMENTO = """
     SELECT conselheiro_id, demanda_id
@@ -41,11 +46,20 @@ def servir(ajustes: Ajustes, sem_migrar: bool) -> None:
     for sinal in SINAIS:  # até o servidor subir, qualquer um deles desfaz o que foi aberto
         signal.signal(sinal, signal.default_int_handler)
     with _porta(ajustes) as soquete, abrir(ajustes, criar=True) as ambiente:
-        if not sem_migrar:
-            ambiente.migrar()
+        migrado = sem_migrar or _migrar(ambiente)
         if ajustes.embutido:
             _apresentar(ambiente, chave, denylist)
-        asyncio.run(_servir(ambiente, chave, denylist, soquete))
+        asyncio.run(_servir(ambiente, chave, denylist, soquete, migrado))
+
+
+def _migrar(ambiente: Ambiente) -> bool:
+    """Se migrou. Uma réplica não se migra; mas responde 503 e, promovida, é migrada e serve."""
+    try:
+        ambiente.migrar()
+    except EmRecuperacao as erro:
+        _log.warning("sirvo sem migrar, e migro quando o banco for promovido", erro=str(erro))
+        return False
+    return True
 
 
 def _porta(ajustes: Ajustes) -> socket.socket:
@@ -88,7 +102,9 @@ def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None
     )
 
 
-async def _servir(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist, soquete: socket.socket) -> None:
+async def _servir(
+    ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist, soquete: socket.socket, migrado: bool
+) -> None:
     uvicorn = servidor(criar_app(ambiente.ajustes, ambiente.dsn, chave), ambiente.ajustes)
     parar = asyncio.Event()
 
@@ -97,10 +113,21 @@ async def _servir(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist, soque
 
     for sinal in SINAIS:  # o uvicorn toma os seus enquanto serve e, ao acabar, repete aqui o que recebeu
         signal.signal(sinal, encerrar)
-    trabalhador = asyncio.create_task(trabalhar(ambiente.dsn, denylist, parar))
+    trabalhador = asyncio.create_task(_trabalhar(ambiente, denylist, parar, migrado))
     trabalhador.add_done_callback(encerrar)  # sem trabalhador o serviço não serve: quem supervisiona o sobe de novo
     try:
         await uvicorn.serve(sockets=[soquete])
     finally:
         parar.set()
         await trabalhador
+
+
+async def _trabalhar(ambiente: Ambiente, denylist: Denylist, parar: asyncio.Event, migrado: bool) -> None:
+    """O trabalhador, depois de migrado o banco que, ao subir, ainda era uma réplica."""
+    while not migrado and not parar.is_set():
+        with suppress(TimeoutError):
+            await asyncio.wait_for(parar.wait(), ESPERA_DA_PROMOCAO_S)
+        with suppress(EmRecuperacao, psycopg.OperationalError):
+            await asyncio.to_thread(ambiente.migrar)
+            migrado = True
+    await trabalhar(ambiente.dsn, denylist, parar)

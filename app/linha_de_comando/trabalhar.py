@@ -32,6 +32,8 @@ async def _uma_vez(dsn: str, denylist: Denylist) -> None:
 
     async with await AsyncConnection.connect(dsn, autocommit=True) as conexao:
         ouvir(conexao)
+        # O que core.registrar diz de nível info vem em LOG; a quem trabalha sempre, app.trabalhador.conexao o pede.
+        await conexao.execute("SELECT set_config('client_min_messages', 'log', false)")
         await esvaziar(conexao, denylist)
 
 

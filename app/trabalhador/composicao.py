@@ -11,6 +11,11 @@ from app.pecas.caminho import extrair_caminho
 from app.pecas.denylist import Denylist
 from app.pecas.descricao import descrever
 
+# Mais que o maior texto de uma atualização (10.000) com todos os de seu conteúdo (5.120 bytes): só passa o que entrou
+# antes de haver limite na transcrição. O tempo de compor é o do que se lê, e o que não se leu não se dá por limpo.
+LIMITE_DO_EXAME = 20_000
+SEM_EXAME = "(texto longo demais para ser examinado)"
+
 
 class DesfechoReservado(Struct, frozen=True):
     """O desfecho como o banco o conta: o texto da conclusão, ainda sem exame."""
@@ -59,8 +64,8 @@ class Publicacao(Struct, frozen=True):
 
 def compor_publicacao(reservada: Reservada, denylist: Denylist) -> Publicacao:
     """Termos da denylist, descrição, caminho e o resumo do ciclo já com esta atualização."""
-    termos = denylist.verificar("\n".join([reservada.texto, *reservada.textos]))
-    descricao = descrever(reservada.tipo, reservada.conteudo, reservada.texto)
+    termos = _termos("\n".join([reservada.texto, *reservada.textos]), denylist)
+    descricao = descrever(reservada.tipo, reservada.conteudo, reservada.texto[:LIMITE_DO_EXAME])
     esta = resumo.AtualizacaoDoCiclo(
         atualizacao_id=reservada.atualizacao_id,
         sequencia=reservada.sequencia,
@@ -82,6 +87,11 @@ def compor_fecho(reservada: Reservada, denylist: Denylist) -> resumo.Resumo:
     return resumo.compor(_ciclo(reservada.ciclo, denylist))
 
 
+def _termos(texto: str, denylist: Denylist) -> list[str]:
+    termos = denylist.verificar(texto[:LIMITE_DO_EXAME])
+    return termos if len(texto) <= LIMITE_DO_EXAME else [*termos, SEM_EXAME]
+
+
 def _ciclo(ciclo: CicloReservado, denylist: Denylist, *novas: resumo.AtualizacaoDoCiclo) -> resumo.Ciclo:
     desfecho = None
     if ciclo.desfecho is not None:
@@ -89,8 +99,8 @@ def _ciclo(ciclo: CicloReservado, denylist: Denylist, *novas: resumo.Atualizacao
             atualizacao_id=ciclo.desfecho.atualizacao_id,
             sequencia=ciclo.desfecho.sequencia,
             criado_em=ciclo.desfecho.criado_em,
-            texto=ciclo.desfecho.texto,
-            suspeita=bool(denylist.verificar(ciclo.desfecho.texto)),
+            texto=ciclo.desfecho.texto[:LIMITE_DO_EXAME],
+            suspeita=bool(_termos(ciclo.desfecho.texto, denylist)),
         )
     return resumo.Ciclo(
         data_inicio=ciclo.data_inicio,

@@ -1,5 +1,6 @@
 """Esvazia a fila de publicações (E02): reserva, compõe e devolve ao banco, que publica."""
 
+import asyncio
 from typing import Any, NamedTuple
 
 import msgspec
@@ -9,9 +10,11 @@ from psycopg.types.json import Jsonb, set_json_loads
 
 from app.logs.privacidade import descrever
 from app.pecas.denylist import Denylist
-from app.trabalhador.composicao import Reservada, compor_fecho, compor_publicacao
+from app.pecas.resumo import Resumo
+from app.trabalhador.composicao import Publicacao, Reservada, compor_fecho, compor_publicacao
 
 LOTE = 10
+PRAZO_DA_COMPOSICAO_S = 20.0
 
 _log = structlog.get_logger(__name__)
 
@@ -47,15 +50,15 @@ class _Linha(NamedTuple):
 
 async def _publicar(conexao: AsyncConnection[Any], linha: _Linha, denylist: Denylist) -> None:
     try:
-        reservada = msgspec.json.decode(linha.json, type=Reservada)
-        if reservada.especie == "fecho":
-            resumo = compor_fecho(reservada, denylist)
+        # Fora do laço de eventos, que é também o do HTTP.
+        async with asyncio.timeout(PRAZO_DA_COMPOSICAO_S):
+            reservada, pronta = await asyncio.to_thread(_compor, linha.json, denylist)
+        if isinstance(pronta, Resumo):
             await conexao.execute(
                 "SELECT d6b.publicar_resumo(%s, %s, %s, %s)",
-                [reservada.atualizacao_id, reservada.reserva, resumo.texto, resumo.fontes],
+                [reservada.atualizacao_id, reservada.reserva, pronta.texto, pronta.fontes],
             )
         else:
-            pronta = compor_publicacao(reservada, denylist)
             await conexao.execute(
                 "SELECT d6b.publicar_atualizacao(%s, %s, %s, %s, %s, %s, %s)",
                 [
@@ -82,6 +85,12 @@ async def _publicar(conexao: AsyncConnection[Any], linha: _Linha, denylist: Deny
             "SELECT d6b.adiar_publicacao(%s, %s, %s)",
             [linha.atualizacao_id, linha.reserva, f"{type(erro).__name__}: {erro}"],
         )
+
+
+def _compor(json: bytes, denylist: Denylist) -> tuple[Reservada, Publicacao | Resumo]:
+    reservada = msgspec.json.decode(json, type=Reservada)
+    compor = compor_fecho if reservada.especie == "fecho" else compor_publicacao
+    return reservada, compor(reservada, denylist)
 
 
 def _como_bytes(valor: str | bytes) -> str | bytes:

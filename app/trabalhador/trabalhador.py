@@ -51,7 +51,7 @@ async def esvaziar(conexao: AsyncConnection[Any], denylist: Denylist) -> None:
 async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
     """Trabalha até `parar`. Uma conexão perdida é refeita, com recuo; nada se perde, pois tudo se lê de novo."""
     recuo = RECUO_MINIMO_S
-    disse = False
+    disse = so_leitura = False
     while not parar.is_set():
         try:
             async with await abrir(dsn) as conexao:
@@ -67,7 +67,14 @@ async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
                 conexao.prepare_threshold = None  # um comando preparado é da sessão, e a do pool muda
                 await _iniciar(conexao)
                 await _laco(conexao, denylist, parar, avisos=False)
+        except psycopg.errors.ReadOnlySqlTransaction as erro:
+            recuo = min(max(recuo * 2, 0.1), 10.0)
+            if not so_leitura:
+                _log.warning("banco em recuperação, ou só de leitura; o trabalhador espera", erro=descrever(erro))
+            so_leitura = True
+            await _esperar(parar, recuo)
         except psycopg.OperationalError as erro:
+            so_leitura = False
             recuo = min(max(recuo * 2, 0.1), 10.0)
             _log.warning("conexão do trabalhador perdida; nova tentativa", espera_s=recuo, erro=descrever(erro))
             await _esperar(parar, recuo)

@@ -104,3 +104,71 @@ def test_relogio_so_se_define_em_simulacao(rede: Rede) -> None:
 def test_iso_nao_depende_do_fuso_da_sessao(rede: Rede) -> None:
     rede.bd.execute("SET TimeZone = 'Asia/Kathmandu'")
     assert rede.um("SELECT core.iso('2026-11-30 12:34:56.789+00')") == "2026-11-30T12:34:56.789Z"
+
+
+LIMITE = 1024 * 1024
+# {"extra": "…", ...}: o que o jsonb escreve em volta do campo a mais.
+SOBRA = len('"extra": "", ')
+
+
+def _com_bytes(rede: Rede, bytes_: int, recheio: str = "x") -> dict[str, object]:
+    """Um sorteio com um campo a mais, que o Registro deixa passar, e que ocupa `bytes_` como o jsonb o escreve."""
+    base = int(rede.um("SELECT octet_length(%s::jsonb::text)", Jsonb(SORTEIO)))
+    sobra = bytes_ - base - SOBRA
+    return SORTEIO | {"extra": recheio * (sobra // len(recheio.encode())) + "x" * (sobra % len(recheio.encode()))}
+
+
+@pytest.mark.parametrize("recheio", ["x", "ã"])
+def test_payload_de_mais_bytes_que_o_limite_e_recusado_com_o_tamanho_e_o_limite(rede: Rede, recheio: str) -> None:
+    rede.publicar("conselheiro.sorteado", _com_bytes(rede, LIMITE, recheio), "D-6a")
+    with pytest.raises(psycopg.Error, match=f"com {LIMITE + 1} bytes, e o limite é de {LIMITE}") as recusa:
+        rede.publicar("conselheiro.sorteado", _com_bytes(rede, LIMITE + 1, recheio), "D-6a")
+    assert recusa.value.sqlstate == "FM422"
+    assert len(rede.eventos()) == 1
+
+
+def test_o_limite_mede_o_que_se_escreve_e_nao_o_que_se_guarda(rede: Rede) -> None:
+    """Um número de vinte bytes no jsonb se escreve em 131 mil, e um caractere de controle em seis."""
+    for extra in ("[" + ",".join(["1e131071"] * 9) + "]", '"' + r"\u0001" * 180_000 + '"'):
+        with pytest.raises(psycopg.Error, match="bytes, e o limite é de") as recusa:
+            rede.bd.execute(
+                "SELECT core.publicar('conselheiro.sorteado', jsonb_set(%s, '{extra}', %s::jsonb), 'D-6a')",
+                [Jsonb(SORTEIO), extra],
+            )
+        assert recusa.value.sqlstate == "FM422"
+
+
+def test_no_lote_o_limite_e_de_cada_evento_e_diz_qual_passa(rede: Rede) -> None:
+    lote = [{"tipo": "conselheiro.sorteado", "origem": "D-6a", "payload": _com_bytes(rede, n)} for n in (LIMITE, 300)]
+    assert len(rede.linhas("SELECT core.publicar_lote(%s)", Jsonb(lote))) == 2
+    lote[1]["payload"] = _com_bytes(rede, LIMITE + 7)
+    with pytest.raises(psycopg.Error, match=f"Elemento 2 do lote: .* com {LIMITE + 7} bytes") as recusa:
+        rede.bd.execute("SELECT core.publicar_lote(%s)", [Jsonb(lote)])
+    assert recusa.value.sqlstate == "FM422"
+    assert len(rede.eventos()) == 2
+
+
+@pytest.mark.parametrize(
+    ("parametro", "cabe"), [("300000", 300_000), ("1", 262_144), ('"x"', LIMITE), ("null", LIMITE), ("1.5", LIMITE)]
+)
+def test_o_limite_e_um_parametro_e_o_malformado_vale_o_padrao(rede: Rede, parametro: str, cabe: int) -> None:
+    rede.bd.execute("UPDATE core.parametros SET valor = %s WHERE nome = 'limite_payload'", [parametro])
+    rede.publicar("conselheiro.sorteado", _com_bytes(rede, cabe), "D-6a")
+    with pytest.raises(psycopg.Error, match=f"o limite é de {cabe}"):
+        rede.publicar("conselheiro.sorteado", _com_bytes(rede, cabe + 1), "D-6a")
+
+
+@pytest.mark.parametrize("porta", ["_publicar", "_publicar_lote"])
+def test_a_saida_de_uma_colonia_que_passa_do_limite_sai_e_deixa_ocorrencia(rede: Rede, porta: str) -> None:
+    """Recusada, deteria sua chave para sempre: o que ela conta já entrou, e ninguém o pode encolher."""
+    argumentos = {
+        "_publicar": "'conselheiro.sorteado', %s, 'D-6b', '1.0.0', gen_random_uuid(), NULL",
+        "_publicar_lote": "ARRAY['conselheiro.sorteado'], ARRAY[%s::jsonb], ARRAY['D-8'], ARRAY['1.0.0'],"
+        " ARRAY[gen_random_uuid()], ARRAY[NULL::uuid]",
+    }[porta]
+    with rede.bd.transaction():
+        rede.bd.execute("SET LOCAL ROLE d8_dono")
+        rede.bd.execute(f"SELECT core.{porta}({argumentos})", [Jsonb(_com_bytes(rede, LIMITE + 1))])
+    assert len(rede.eventos()) == 1
+    (ocorrencia,) = rede.ocorrencias()
+    assert (ocorrencia["nivel"], ocorrencia["contexto"]["bytes"]) == ("aviso", LIMITE + 1)

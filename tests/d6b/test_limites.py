@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
@@ -274,3 +275,53 @@ def test_limites_sao_contados_em_caracteres_e_em_bytes(rede: Rede) -> None:
     rede.atualizar(DEMANDA, ANA, conteudo={"canal": "telefone", "x": "ã" * ((5120 - 30) // 2 + 1)})
     rede.despachar()
     assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 2
+
+
+def um_campo(campo: str, tamanho: int) -> dict[str, Any]:
+    return {campo: "x" * tamanho}
+
+
+@pytest.mark.parametrize(
+    ("campo", "limite"), [("texto_bruto", 10_000), ("texto_estruturado", 10_000), ("audio_object_key", 1_024)]
+)
+def test_cada_texto_da_atualizacao_tem_limite_na_porta_e_no_handler(rede: Rede, campo: str, limite: int) -> None:
+    """E12. No handler, o que já estava no log antes do limite."""
+    with pytest.raises(psycopg.Error, match=f"{campo}: ") as recusa:
+        rede.atualizar(DEMANDA, ANA, **um_campo(campo, limite + 1))
+    assert recusa.value.sqlstate == "FM422"
+    rede.sortear(DEMANDA, ANA)
+    dentro = rede.atualizar(DEMANDA, ANA, **um_campo(campo, limite))
+    rede.despachar()
+    assert rede.ocorrencias(dentro) == []
+    payload = rede.eventos("conselheiro.atualização_registrada")[0]["payload"] | um_campo(campo, limite + 1)
+    resultado = rede.chamar("d6b.on_conselheiro_atualizacao_registrada", "conselheiro.atualização_registrada", payload)
+    assert resultado.startswith("descartado")
+    assert [erro["campo"] for erro in rede.ocorrencias()[-1]["contexto"]["erros"]] == [campo]
+
+
+def test_o_identificador_da_conclusao_tem_limite_na_porta_e_no_handler(rede: Rede) -> None:
+    payload: dict[str, object] = {
+        "demanda_id": str(DEMANDA),
+        "conclusao_id": "c" * 200,
+        "data_conclusao": rede.agora(),
+        "total_conclusoes": 2,
+        "ratificacao_necessaria": True,
+    }
+    rede.publicar("demanda.conclusao_confirmada", payload, "D-12")
+    payload["conclusao_id"] = "c" * 201
+    with pytest.raises(psycopg.Error, match="conclusao_id: ") as recusa:
+        rede.publicar("demanda.conclusao_confirmada", payload, "D-12")
+    assert recusa.value.sqlstate == "FM422"
+    resultado = rede.chamar("d6b.on_demanda_conclusao_confirmada", "demanda.conclusao_confirmada", payload)
+    assert resultado.startswith("descartado")
+    assert [erro["campo"] for erro in rede.ocorrencias()[-1]["contexto"]["erros"]] == ["conclusao_id"]
+
+
+def test_validar_diz_do_conteudo_grande_o_que_o_handler_dira(rede: Rede) -> None:
+    conteudo: dict[str, object] = {"canal": "telefone", "x": "y" * 5_120}
+    erros = [{"campo": "conteudo_estruturado", "mensagem": "Acima de 5120 bytes."}]
+    assert validar(rede, "contato_realizado", conteudo) == {"valido": False, "erros": erros}
+    rede.sortear(DEMANDA, ANA)
+    evento = rede.atualizar(DEMANDA, ANA, conteudo=conteudo)
+    rede.despachar()
+    assert rede.ocorrencias(evento)[0]["contexto"]["erros"] == erros

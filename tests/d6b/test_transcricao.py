@@ -189,3 +189,45 @@ def test_transicao_proibida_e_recusada(sorteada: Rede, de: str, para: str) -> No
     with pytest.raises(psycopg.Error, match="Transição proibida") as recusa:
         sorteada.bd.execute("UPDATE d6b.acompanhamentos SET status = %s", [para])
     assert recusa.value.sqlstate == "FM409"
+
+
+LONGO = "Frase longa número 12345. " * 115_000
+
+
+@pytest.mark.parametrize(
+    ("extra", "campo"),
+    [
+        ({"texto_transcrito": "x" * 10_001}, "texto_transcrito"),
+        ({"texto_transcrito": LONGO}, "texto_transcrito"),
+        ({"modelo_transcricao": "m" * 201}, "modelo_transcricao"),
+        ({"sucesso": False, "texto_transcrito": "", "motivo_falha": "m" * 2_001}, "motivo_falha"),
+    ],
+    ids=["10.001", "2,99 milhões", "modelo", "motivo"],
+)
+def test_transcricao_longa_demais_e_recusada_na_porta(sorteada: Rede, extra: dict[str, Any], campo: str) -> None:
+    """E12."""
+    atualizacao = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+    with pytest.raises(psycopg.Error, match=f"{campo}: |o limite é de") as recusa:
+        transcrever(sorteada, atualizacao, **extra)
+    assert recusa.value.sqlstate == "FM422"
+
+
+@pytest.mark.parametrize("campo", ["texto_transcrito", "modelo_transcricao"])
+def test_transcricao_longa_que_ja_estava_no_log_e_descartada_e_a_que_cabe_ainda_entra(
+    sorteada: Rede, campo: str
+) -> None:
+    atualizacao = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+    sorteada.despachar()
+    payload: dict[str, object] = {
+        "atualizacao_event_id": str(atualizacao),
+        "sucesso": True,
+        "texto_transcrito": "curto",
+        campo: LONGO,
+    }
+    assert sorteada.chamar("d6b.on_conselheiro_atualizacao_transcrita", TRANSCRITA, payload).startswith("descartado")
+    ocorrencia = sorteada.ocorrencias()[-1]
+    assert (ocorrencia["nivel"], ocorrencia["mensagem"]) == ("erro", "Transcrição inválida")
+    assert [erro["campo"] for erro in ocorrencia["contexto"]["erros"]] == [campo]
+    transcrever(sorteada, atualizacao, "ç" * 10_000)
+    sorteada.despachar()
+    assert sorteada.um("SELECT length(texto_estruturado) FROM d6b.atualizacoes") == 10_000

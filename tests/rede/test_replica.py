@@ -1,18 +1,26 @@
 """O que docs/discussao/escala.md diz de uma réplica física: o que se lê nela, o horizonte, e o que ela recusa."""
 
+import json
 import os
 import re
+import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
+import httpx
 import psycopg
 import pytest
 from litestar.testing import TestClient
 
 from app.ajustes import Ajustes
 from app.banco.cluster import Cluster
+from app.banco.erros import EmRecuperacao
 from app.banco.espera import esperar
 from app.banco.migrar import migrar
 from app.banco.recursos import RAIZ
@@ -101,3 +109,67 @@ def test_a_replica_le_ate_o_horizonte_e_recusa_escrever(par: tuple[Cluster, Clus
         resposta = cliente.get("/d6b/conselheiros/me/acompanhamento", headers=sessao)
         assert (resposta.status_code, "retry-after" in resposta.headers) == (503, True)
         assert cliente.get("/metrics").status_code == 200
+
+
+def porta_livre() -> int:
+    with socket.socket() as livre:
+        livre.bind(("127.0.0.1", 0))
+        return int(livre.getsockname()[1])
+
+
+@contextmanager
+def processo(comando: list[str], dsn: str, log: Path, **ajustes: str) -> Iterator[subprocess.Popen[bytes]]:
+    ajustes = {"DATABASE_URL": dsn, "MODERACAO_DENYLIST_TEXTO": "idiota", "FORMIGUEIRO_JWT_SEGREDO": "s" * 40} | ajustes
+    with log.open("w") as saida:
+        filho = subprocess.Popen(
+            [sys.executable, "-m", "app", *comando], cwd=RAIZ, stdout=saida, stderr=saida, env=os.environ | ajustes
+        )
+    try:
+        yield filho
+    finally:
+        filho.send_signal(signal.SIGTERM)
+        filho.wait(30)
+
+
+@pytest.mark.parametrize("comando", [["servir"], ["servir", "--sem-migrar"], ["trabalhar"]], ids=" ".join)
+def test_quem_sobe_numa_replica_espera_diz_por_que_e_serve_quando_ela_e_promovida(
+    par: tuple[Cluster, Cluster], comando: list[str], tmp_path: Path
+) -> None:
+    replica, log, porta = par[1].endereco.dsn("postgres"), tmp_path / "log", porta_livre()
+
+    def dito() -> list[dict[str, Any]]:
+        linhas = [json.loads(linha) for linha in log.read_text().splitlines()]
+        return [linha for linha in linhas if "em recuperação" in linha["mensagem"] + str(linha.get("erro"))]
+
+    def prontidao() -> tuple[int, str]:
+        try:
+            resposta = httpx.get(f"http://127.0.0.1:{porta}/readyz", timeout=20)
+        except httpx.TransportError:
+            return 0, ""
+        return resposta.status_code, resposta.json().get("detail", "")
+
+    with (
+        psycopg.connect(replica, autocommit=True) as la,
+        processo(comando, replica, log, FORMIGUEIRO_PORTA=str(porta)) as filho,
+    ):
+        esperar(lambda: dito() or filho.poll() is not None, 60, "dizer por que espera")
+        if comando != ["trabalhar"]:
+            esperar(lambda: prontidao()[0], 30, "responder")
+            status, detalhe = prontidao()
+            assert status == 503
+            assert detalhe.startswith("O banco está em recuperação")
+        assert filho.poll() is None, log.read_text()
+        la.execute("SELECT pg_promote()")
+        la.execute(SORTEIO, [ANA])
+        esperar(
+            lambda: la.execute("SELECT count(*) FROM d6b.acompanhamentos").fetchone() == (1,), 60, "tratar o evento"
+        )
+        if comando != ["trabalhar"]:
+            esperar(lambda: prontidao()[0] == 200, 30, "estar pronto")
+        assert filho.poll() is None
+        assert len(dito()) == 1
+
+
+def test_migrar_numa_replica_diz_em_uma_linha_por_que_nao(par: tuple[Cluster, Cluster]) -> None:
+    with pytest.raises(EmRecuperacao, match="só se migra o primário"):
+        migrar(par[1].endereco.dsn("postgres"))

@@ -8,6 +8,8 @@ from msgspec import Meta, Struct
 
 from app.http.limites import TEXTO_MAXIMO
 
+SEM_NULO = r"^[^\u0000]*$"  # o barramento não o leva: o jsonb o recusa
+
 
 class PedidoSugestao(Struct, frozen=True, rename="camel"):
     """O relato a estruturar (D-6b 4.7)."""
@@ -17,6 +19,7 @@ class PedidoSugestao(Struct, frozen=True, rename="camel"):
         Meta(
             min_length=1,
             max_length=TEXTO_MAXIMO,
+            pattern=SEM_NULO,
             description="O relato, como o conselheiro o escreveu",
             examples=["Protocolei o pedido na Sanasa, protocolo 2026/004512. Prometeram vistoria até 30/11/2026."],
         ),

@@ -15,7 +15,7 @@ from app.http.banco import Banco
 from app.http.documentacao import Operacao, problemas
 from app.http.metricas import Coletor, Metricas
 from app.http.problema import SEM_BANCO, Recusa
-from app.http.prontidao import Retrato, retratar
+from app.http.prontidao import EM_RECUPERACAO, Retrato, retratar
 
 FORMATO = "text/plain; version=0.0.4"  # o Litestar acrescenta o charset
 
@@ -34,6 +34,7 @@ _PRONTO = {
             }
         ],
         "filas": [{"colonia": "D-6b", "pendentes": 0, "segundos": 0}],
+        "em_recuperacao": False,
     },
 }
 
@@ -91,6 +92,7 @@ async def saude() -> Saude:
                 503: (
                     "Falta a migração core_0005_limites_http: rode migrar.",
                     "A D-6b está 412 s atrasada na leitura do barramento.",
+                    EM_RECUPERACAO,
                     SEM_BANCO,
                 )
             }

@@ -1,5 +1,6 @@
 """POST /d6b/sugerir-estruturacao (D-6b 1.5 e 4.7): não persiste e não publica nada."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import date
 from uuid import UUID
@@ -17,6 +18,9 @@ from app.http.guardas import exigir_json
 from app.http.problema import CORPO_GRANDE, Falta, Recusa
 from app.http.rotas.corpos import PedidoSugestao
 from app.pecas.sugestao import ParametrosIa, SugestaoIa, TipoInvalido
+
+# A maior sugestão leva centésimos de segundo: isto é o que se espera de uma máquina sem fôlego.
+PRAZO_S = 5.0
 
 Sugestor = Callable[[str, str, UUID, date, ParametrosIa], SugestaoIa]
 
@@ -86,8 +90,13 @@ async def sugerir_estruturacao(
     contexto: NamedDependency[ContextoSugestao],
     sugestor: NamedDependency[SkipValidation[Sugestor]],
 ) -> SugestaoIa:
-    """Pede a sugestão à peça."""
+    """Pede a sugestão à peça, fora do laço de eventos."""
     try:
-        return sugestor(data.texto_bruto, data.tipo_atualizacao, data.demanda_id, contexto.hoje, contexto.ia)
+        async with asyncio.timeout(PRAZO_S):
+            return await asyncio.to_thread(
+                sugestor, data.texto_bruto, data.tipo_atualizacao, data.demanda_id, contexto.hoje, contexto.ia
+            )
+    except TimeoutError:
+        raise Recusa(503, "A sugestão demorou demais. Tente de novo em instantes.", {"Retry-After": "5"}) from None
     except TipoInvalido as erro:
         raise Recusa(400, str(erro), faltas=[Falta("tipoAtualizacao", "não é um tipo de atualização")]) from None

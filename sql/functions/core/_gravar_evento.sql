@@ -9,20 +9,26 @@ CREATE OR REPLACE FUNCTION core._gravar_evento(
     p_origem        text,
     p_versao_schema text,
     p_event_id      uuid,
-    p_correlacao_id uuid
+    p_correlacao_id uuid,
+    p_de_fora       boolean
 )
 RETURNS bigint
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_impressao bytea := core.impressao(p_tipo, p_versao_schema, p_payload);
+    v_texto     text  := p_payload::text;
+    v_impressao bytea;
     v_existente record;
     v_sequencia bigint;
 BEGIN
+    IF octet_length(v_texto) > core.tamanho_sem_exame() THEN
+        PERFORM core._conferir_tamanho(p_tipo, p_versao_schema, octet_length(v_texto), p_de_fora);
+    END IF;
     IF registro.valido(p_tipo, p_versao_schema, p_payload) IS NOT TRUE THEN
         PERFORM core._recusar_payload(p_tipo, p_versao_schema, p_payload);
     END IF;
 
+    v_impressao := core.impressao(p_tipo, p_versao_schema, v_texto);
     INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,
                                 impressao)
     VALUES (p_event_id, p_tipo, p_origem, p_versao_schema, coalesce(p_correlacao_id, p_event_id),
@@ -49,6 +55,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION core._gravar_evento(text, jsonb, text, text, uuid, uuid) IS
+COMMENT ON FUNCTION core._gravar_evento(text, jsonb, text, text, uuid, uuid, boolean) IS
 'Valida e grava um evento, acorda quem dorme e devolve o sequence_number; o mesmo evento de novo devolve o primeiro.
-Erros: FM422 tipo, versão ou payload recusado pelo Registro; FM409 event_id com outro conteúdo. Fonte: regras 1 e 7.';
+p_de_fora diz se o evento entra na rede por core.publicar, e não é saída de uma colônia.
+Erros: FM422 tipo, versão ou payload recusado pelo Registro, ou payload grande demais, vindo de fora; FM409 event_id com outro conteúdo. Fonte: regras 1 e 7.';

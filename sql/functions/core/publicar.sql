@@ -21,14 +21,15 @@ BEGIN
     IF NOT core._sem_restricao() THEN
         PERFORM core._exigir_produtor(p_tipo, p_versao_schema, p_origem);
     END IF;
-    RETURN core._gravar_evento(p_tipo, p_payload, p_origem, p_versao_schema, p_event_id, p_correlacao_id);
+    RETURN core._gravar_evento(p_tipo, p_payload, p_origem, p_versao_schema, p_event_id, p_correlacao_id, true);
 END
 $$;
 
 COMMENT ON FUNCTION core.publicar(text, jsonb, text, text, uuid, uuid) IS
 'Publica um evento e devolve seu sequence_number. p_origem é a colônia ("D-6a"); p_correlacao_id nulo vale o
 event_id. Idempotente por event_id: o mesmo evento de novo devolve o primeiro número.
-Erros: FM422 tipo ou versão desconhecidos, ou payload com faltas (nomeadas, até trinta); FM409 event_id já publicado com
+Erros: FM422 tipo ou versão desconhecidos, ou payload com faltas (nomeadas, até trinta) ou de mais bytes que
+limite_payload; FM409 event_id já publicado com
 outro conteúdo; FM403 papel que não publica esse tipo por essa colônia.';
 
 GRANT EXECUTE ON FUNCTION core.publicar(text, jsonb, text, text, uuid, uuid) TO formigueiro_produtor;

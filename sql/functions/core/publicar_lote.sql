@@ -15,7 +15,8 @@ BEGIN
                                array_agg(e.evento ->> 'origem'),
                                array_agg(coalesce(e.evento ->> 'versao_schema', '1.0.0')),
                                array_agg(coalesce((e.evento ->> 'event_id')::uuid, gen_random_uuid())),
-                               array_agg((e.evento ->> 'correlacao_id')::uuid))
+                               array_agg((e.evento ->> 'correlacao_id')::uuid),
+                               true)
       INTO v_sequencias
       FROM (SELECT a.evento FROM jsonb_array_elements(p_eventos) WITH ORDINALITY AS a (evento, n) ORDER BY a.n) AS e
     HAVING count(*) > 0;
@@ -26,7 +27,7 @@ $$;
 COMMENT ON FUNCTION core.publicar_lote(jsonb) IS
 'Publica um vetor de {tipo, payload, origem, versao_schema, event_id, correlacao_id} e devolve os sequence_number, na
 ordem do vetor. Os três últimos campos têm os padrões de core.publicar. Tudo ou nada; idempotente por event_id, também
-dentro do vetor. Erros, sempre com a posição do elemento, desde 1: FM422 campo, tipo, versão ou payload recusado;
+dentro do vetor. Erros, sempre com a posição do elemento, desde 1: FM422 campo, tipo, versão ou payload recusado, também por seus bytes;
 FM409 event_id com outro conteúdo; FM403 papel que não publica esse tipo por essa colônia.';
 
 CREATE OR REPLACE FUNCTION core._conferir_lote(p_eventos jsonb)
@@ -87,9 +88,11 @@ COMMENT ON FUNCTION core._conferir_lote(jsonb) IS
 -- procura-se qual foi recusado. A ordem dos números é a dos vetores, que unnest segue.
 --
 -- O INSERT não traz ON CONFLICT, que sondaria o índice duas vezes por evento (medido: 10 µs cada, um oitavo do total).
--- Um event_id repetido o desfaz, e o lote vai pelo caminho que distingue a reentrega do reuso.
+-- Um event_id repetido o desfaz, e o lote vai pelo caminho que distingue a reentrega do reuso; também um payload grande
+-- demais, pelo caminho que diz qual é.
 CREATE OR REPLACE FUNCTION core._publicar_lote(
-    p_tipos text[], p_payloads jsonb[], p_origens text[], p_versoes text[], p_event_ids uuid[], p_correlacoes uuid[]
+    p_tipos text[], p_payloads jsonb[], p_origens text[], p_versoes text[], p_event_ids uuid[], p_correlacoes uuid[],
+    p_de_fora boolean DEFAULT false
 )
 RETURNS bigint[]
 LANGUAGE plpgsql
@@ -106,15 +109,24 @@ BEGIN
                                         publicado_em, impressao)
             SELECT e.event_id, e.tipo, e.origem, e.versao, coalesce(e.correlacao_id, e.event_id),
                    coalesce(left(lower(e.payload ->> 'demanda_id'), 100), e.event_id::text), e.payload, v_quando,
-                   core.impressao(e.tipo, e.versao, e.payload)
-              FROM unnest(p_tipos, p_payloads, p_origens, p_versoes, p_event_ids, p_correlacoes)
-                   AS e (tipo, payload, origem, versao, event_id, correlacao_id)
+                   core.impressao(e.tipo, e.versao, e.texto)
+              -- OFFSET 0: o payload se escreve uma vez, para medir e para a impressão.
+              FROM (SELECT u.*, u.payload::text AS texto
+                      FROM unnest(p_tipos, p_payloads, p_origens, p_versoes, p_event_ids, p_correlacoes)
+                           AS u (tipo, payload, origem, versao, event_id, correlacao_id)
+                    OFFSET 0) AS e
              WHERE registro.valido(e.tipo, e.versao, e.payload)
+               AND CASE
+                       WHEN octet_length(e.texto) > core.tamanho_sem_exame()
+                       THEN core._conferir_tamanho(e.tipo, e.versao, octet_length(e.texto), p_de_fora)
+                       ELSE true
+                   END
             RETURNING sequence_number
         )
         SELECT array_agg(g.sequence_number) INTO v_sequencias FROM gravados AS g;
-    EXCEPTION WHEN unique_violation THEN
-        v_sequencias := core._publicar_um_a_um(p_tipos, p_payloads, p_origens, p_versoes, p_event_ids, p_correlacoes);
+    EXCEPTION WHEN unique_violation OR SQLSTATE 'FM422' THEN
+        v_sequencias := core._publicar_um_a_um(p_tipos, p_payloads, p_origens, p_versoes, p_event_ids, p_correlacoes,
+                                               p_de_fora);
     END;
     IF cardinality(v_sequencias) IS DISTINCT FROM cardinality(p_event_ids) THEN
         PERFORM core._recusar_do_lote(p_tipos, p_versoes, p_payloads);
@@ -124,9 +136,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION core._publicar_lote(text[], jsonb[], text[], text[], uuid[], uuid[]) IS
+COMMENT ON FUNCTION core._publicar_lote(text[], jsonb[], text[], text[], uuid[], uuid[], boolean) IS
 'Publica eventos dados em vetores paralelos (tipos, payloads, origens, versões, event_ids, correlações) e devolve seus
-sequence_number, na mesma ordem. Tudo ou nada. Erros: FM422 e FM409, com a posição do elemento. Fonte: regras 1 e 7.';
+sequence_number, na mesma ordem. Tudo ou nada. p_de_fora diz se entram na rede por core.publicar_lote, e não são saídas
+de uma colônia. Erros: FM422 e FM409, com a posição do elemento. Fonte: regras 1 e 7.';
 
 CREATE OR REPLACE FUNCTION core._recusar_do_lote(p_tipos text[], p_versoes text[], p_payloads jsonb[])
 RETURNS void
@@ -155,7 +168,8 @@ COMMENT ON FUNCTION core._recusar_do_lote(text[], text[], jsonb[]) IS
 'Levanta FM422 pelo primeiro elemento que o Registro recusa, com todas as suas faltas; nada faz se nenhum.';
 
 CREATE OR REPLACE FUNCTION core._publicar_um_a_um(
-    p_tipos text[], p_payloads jsonb[], p_origens text[], p_versoes text[], p_event_ids uuid[], p_correlacoes uuid[]
+    p_tipos text[], p_payloads jsonb[], p_origens text[], p_versoes text[], p_event_ids uuid[], p_correlacoes uuid[],
+    p_de_fora boolean
 )
 RETURNS bigint[]
 LANGUAGE plpgsql
@@ -165,8 +179,8 @@ DECLARE
 BEGIN
     FOR i IN 1 .. cardinality(p_event_ids) LOOP
         BEGIN
-            v_sequencias[i] := core._publicar(p_tipos[i], p_payloads[i], p_origens[i], p_versoes[i], p_event_ids[i],
-                                              p_correlacoes[i]);
+            v_sequencias[i] := core._gravar_evento(p_tipos[i], p_payloads[i], p_origens[i], p_versoes[i], p_event_ids[i],
+                                                   p_correlacoes[i], p_de_fora);
         EXCEPTION WHEN SQLSTATE 'FM409' OR SQLSTATE 'FM422' THEN
             RAISE EXCEPTION 'Elemento % do lote: %', i, SQLERRM USING ERRCODE = SQLSTATE;
         END;
@@ -175,9 +189,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION core._publicar_um_a_um(text[], jsonb[], text[], text[], uuid[], uuid[]) IS
-'Publica por core._publicar, que reconhece a reentrega, um lote em que algum event_id já existe. Erros: FM409 event_id
-com outro conteúdo e FM422 payload recusado, com a posição do elemento.';
+COMMENT ON FUNCTION core._publicar_um_a_um(text[], jsonb[], text[], text[], uuid[], uuid[], boolean) IS
+'Publica um a um, o que reconhece a reentrega, um lote em que algum event_id já existe ou algum payload é grande demais.
+Erros: FM409 event_id com outro conteúdo e FM422 payload recusado, com a posição do elemento.';
 
 GRANT EXECUTE ON FUNCTION core.publicar_lote(jsonb) TO formigueiro_produtor;
-GRANT EXECUTE ON FUNCTION core._publicar_lote(text[], jsonb[], text[], text[], uuid[], uuid[]) TO d6b_dono, d8_dono;
+GRANT EXECUTE ON FUNCTION core._publicar_lote(text[], jsonb[], text[], text[], uuid[], uuid[], boolean) TO d6b_dono, d8_dono;

@@ -8,6 +8,7 @@ DECLARE
     v_payload     jsonb := p_evento.payload;
     v_sucesso     boolean;
     v_faltas      text[] := d6b.campos_ausentes(v_payload, 'atualizacao_event_id', 'sucesso');
+    v_erros       jsonb  := d6b.erros_da_transcricao(v_payload);
     v_atualizacao d6b.atualizacoes;
 BEGIN
     IF d6b.ja_processado(p_evento) THEN
@@ -15,6 +16,9 @@ BEGIN
     END IF;
     IF v_faltas <> '{}' THEN
         RETURN d6b.descartar(p_evento, 'erro', 'Payload incompleto', jsonb_build_object('faltam', v_faltas));
+    END IF;
+    IF v_erros <> '[]' THEN
+        RETURN d6b.descartar(p_evento, 'erro', 'Transcrição inválida', jsonb_build_object('erros', v_erros));
     END IF;
 
     -- A trava é do acompanhamento, ativo ou não; depois dela a linha é relida.
@@ -53,7 +57,30 @@ $$;
 COMMENT ON FUNCTION d6b.on_conselheiro_atualizacao_transcrita(core.event_log) IS
 'Handler de conselheiro.atualização_transcrita: com sucesso, preenche o texto e o põe na fila de publicação; sem, marca
 a falha e nada publica. A de uma conclusão preenche texto_resumo_final e solta o resumo de fecho (E15). Descarta, com
-ocorrência: sem linha, linha que não aguarda ou de ciclo que a retenção já redigiu, payload incompleto. Fonte: D-6b 3.2.1 e 3.9.1, E18.';
+ocorrência: texto ou modelo longos demais, sem linha, linha que não aguarda ou de ciclo que a retenção já redigiu, payload incompleto. Fonte: D-6b 3.2.1 e 3.9.1, E12, E18.';
+
+-- Sem consultas, como d6b.erros_de_limite. O modelo vai a um evento público, mas nenhum parâmetro o mede.
+CREATE OR REPLACE FUNCTION d6b.erros_da_transcricao(p_payload jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+STABLE
+AS $$
+DECLARE
+    v_texto CONSTANT int := (core.parametro('limite_texto'))::int;
+    v_erros jsonb := '[]'::jsonb;
+BEGIN
+    IF length(p_payload ->> 'texto_transcrito') > v_texto THEN
+        v_erros := v_erros || d6b.erro('texto_transcrito', format('Texto acima de %s caracteres.', v_texto));
+    END IF;
+    IF length(p_payload ->> 'modelo_transcricao') > 200 THEN
+        v_erros := v_erros || d6b.erro('modelo_transcricao', 'Texto acima de 200 caracteres.');
+    END IF;
+    RETURN v_erros;
+END
+$$;
+
+COMMENT ON FUNCTION d6b.erros_da_transcricao(jsonb) IS
+'O que de uma transcrição passa dos limites: [{campo, mensagem}]. Fonte: D-6b 6.2, E12.';
 
 CREATE OR REPLACE FUNCTION d6b.aplicar_transcricao(p_atualizacao d6b.atualizacoes, p_payload jsonb, p_sucesso boolean)
 RETURNS d6b.atualizacoes

@@ -18,6 +18,10 @@ BEGIN
     IF v_faltas <> '{}' THEN
         RETURN d6b.descartar(p_evento, 'erro', 'Payload incompleto', jsonb_build_object('faltam', v_faltas));
     END IF;
+    IF length(v_payload ->> 'conclusao_id') > 200 THEN
+        RETURN d6b.descartar(p_evento, 'erro', 'Confirmação inválida', jsonb_build_object(
+            'erros', jsonb_build_array(d6b.erro('conclusao_id', 'Texto acima de 200 caracteres.'))));
+    END IF;
 
     IF NOT (v_payload ->> 'ratificacao_necessaria')::boolean THEN
         PERFORM d6b.registrar_conclusao_social(v_demanda, p_evento.event_id, p_evento.publicado_em);

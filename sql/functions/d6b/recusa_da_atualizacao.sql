@@ -62,6 +62,9 @@ BEGIN
             v_erros := v_erros || d6b.erro(v_campo, 'Texto vazio, e sem áudio.');
         END IF;
     END LOOP;
+    IF length(p_payload ->> 'audio_object_key') > 1024 THEN
+        v_erros := v_erros || d6b.erro('audio_object_key', 'Texto acima de 1024 caracteres.');
+    END IF;
     IF octet_length(p_conteudo::text) > v_conteudo THEN
         v_erros := v_erros || d6b.erro('conteudo_estruturado', format('Acima de %s bytes.', v_conteudo));
     END IF;

@@ -22,7 +22,8 @@ BEGIN
     IF d6b.campos_obrigatorios(p_tipo) IS NULL THEN
         v_erros := '[{"campo": "tipo", "mensagem": "Tipo de atualização inválido."}]';
     ELSE
-        v_erros := d6b.erros_atualizacao(p_tipo, v_conteudo, p_hoje)
+        v_erros := d6b.erros_de_limite('{}', v_conteudo, NULL)
+                   || d6b.erros_atualizacao(p_tipo, v_conteudo, p_hoje)
                    || d6b.erros_plano(p_demanda_id, v_conteudo);
         IF d6b.conclui(jsonb_build_object('tipo', p_tipo, 'conteudo_estruturado', v_conteudo)) THEN
             v_erros := v_erros || d6b.perdas_previstas(p_demanda_id, v_conteudo, v_erros);

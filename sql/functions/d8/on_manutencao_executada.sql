@@ -108,7 +108,7 @@ BEGIN
                             END,
            conselheiro_id = (v_payload ->> 'conselheiro_id')::uuid,
            status_execucao = v_status,
-           observacoes = d8.texto_publico(v_payload -> 'observacoes'),
+           observacoes = left(d8.texto_publico(v_payload -> 'observacoes'), 10000),
            event_id_ultima_alteracao = p_evento.event_id,
            atualizado_em = d8.sem_recuar(v_quando, h.atualizado_em)
      WHERE h.id = p_ciclo.id;

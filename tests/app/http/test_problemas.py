@@ -31,7 +31,7 @@ def test_endereco_desconhecido_e_404(cliente_comum: TestClient[Litestar], caminh
     [
         ("GET", SUGERIR, "OPTIONS, POST"),
         ("DELETE", "/d6b/conselheiros/me/acompanhamento", "GET, OPTIONS"),
-        ("PUT", "/d6b/demandas/123/ratificar-conclusao/", "OPTIONS, POST"),
+        ("PUT", "/d6b/demandas/123/ratificar-conclusao", "OPTIONS, POST"),
         ("POST", "/healthz", "GET, OPTIONS"),
         ("FORMIGA", "/schema/openapi.json", "GET, OPTIONS"),
     ],

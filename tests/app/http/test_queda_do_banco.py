@@ -2,8 +2,11 @@
 
 import os
 import signal
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -139,4 +142,70 @@ def test_o_app_sobe_com_o_banco_parado_e_o_encontra_depois(
         assert cliente.get("/healthz").status_code == 200
         problema(cliente.get(ACOMPANHAMENTO, headers=cabecalhos), 503)
         cluster.religar()
+        assert cliente.get(ACOMPANHAMENTO, headers=cabecalhos).status_code == 200
+
+
+PRAZO_PROMETIDO_S = 3.0
+
+
+@contextmanager
+def _que_aceita_e_se_cala() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as mudo:
+        yield f"host=127.0.0.1 port={mudo.getsockname()[1]} dbname=x user=x sslmode=disable gssencmode=disable"
+
+
+@contextmanager
+def _que_nem_aceita() -> Iterator[str]:
+    """Com a fila de conexões cheia, o Linux deixa sem resposta quem quer entrar, como um filtro que engole pacotes."""
+    with ExitStack() as abertos:
+        cheio = abertos.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(3):
+            um = abertos.enter_context(socket.socket())
+            um.setblocking(False)
+            um.connect_ex(cheio.getsockname())
+        yield f"host=127.0.0.1 port={cheio.getsockname()[1]} dbname=x user=x sslmode=disable gssencmode=disable"
+
+
+def _cronometrar(cliente: TestClient[Litestar], caminho: str) -> tuple[httpx.Response, float]:
+    inicio = time.monotonic()
+    resposta = cliente.get(caminho)
+    return resposta, time.monotonic() - inicio
+
+
+@pytest.mark.parametrize("mudo", [_que_aceita_e_se_cala, _que_nem_aceita])
+def test_diante_de_um_banco_que_nao_responde_readyz_diz_que_nao_no_prazo(
+    mudo: Callable[[], Any], chave: ChaveJwt
+) -> None:
+    with mudo() as dsn, TestClient(criar_app(Ajustes(), dsn, chave)) as cliente:
+        for _ in range(2):
+            resposta, duracao = _cronometrar(cliente, "/readyz")
+            problema(resposta, 503)
+            assert duracao < PRAZO_PROMETIDO_S
+        assert cliente.get("/healthz").status_code == 200
+
+
+def test_diante_de_um_banco_que_se_cala_com_as_conexoes_abertas_tambem_e_no_prazo_e_a_volta_dispensa_reinicio(
+    cluster: Cluster, chave: ChaveJwt, cabecalhos: dict[str, str]
+) -> None:
+    """As conexões do conjunto estão boas, e nem o cancelamento da consulta terá resposta."""
+    with (
+        TestClient(criar_app(Ajustes(), cluster.endereco.dsn("postgres", "formigueiro_app"), chave)) as cliente,
+        psycopg.connect(cluster.endereco.dsn("postgres"), autocommit=True) as dba,
+    ):
+        assert cliente.get("/readyz").status_code == 200
+        processos = dba.execute(
+            "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'formigueiro-%'"
+        ).fetchall()
+        mudos = [pid for (pid,) in processos] + [int((cluster.dados / "postmaster.pid").read_text().split()[0])]
+        for pid in mudos:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            for caminho in ("/readyz", "/readyz", "/metrics"):
+                resposta, duracao = _cronometrar(cliente, caminho)
+                assert resposta.status_code == (503 if caminho == "/readyz" else 200)
+                assert duracao < PRAZO_PROMETIDO_S
+        finally:
+            for pid in mudos:
+                os.kill(pid, signal.SIGCONT)
+        esperar(lambda: cliente.get("/readyz").status_code == 200, 20, "o app reencontrar o banco")
         assert cliente.get(ACOMPANHAMENTO, headers=cabecalhos).status_code == 200

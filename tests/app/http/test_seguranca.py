@@ -59,12 +59,15 @@ INVALIDOS: dict[str, Callable[[], str]] = {
     "outro algoritmo da mesma chave": lambda: _assinar(_declaracoes(), algoritmo="HS512"),
     "alg none": lambda: jwt.encode(_declaracoes(), "", "none"),
     "alg none escrito à mão": lambda: _montar('{"alg":"nOnE"}', json.dumps(_declaracoes())) + ".",
-    "expirado": lambda: _assinar(_declaracoes(exp=_exp(-1))),
+    "expirado": lambda: _assinar(_declaracoes(exp=_exp(-60))),
     "sem exp": lambda: _assinar(_sem(_declaracoes(), "exp")),
     "exp nulo": lambda: _assinar(_declaracoes(exp=None)),
     "exp infinito": lambda: _assinar(_declaracoes(exp=float("inf"))),
     "exp que não é número": lambda: _assinar(_declaracoes(exp=["amanhã"])),
     "ainda não vale": lambda: _assinar(_declaracoes(nbf=_exp(60))),
+    "emitido no futuro": lambda: _assinar(_declaracoes(iat=_exp(60))),
+    "cidadao_id com caractere nulo": lambda: _assinar(_declaracoes(cidadao_id=f"{uuid4()}\x00")),
+    "cidadao_id com meio par substituto": lambda: _assinar(_declaracoes(cidadao_id="\ud800" * 32)),
     "outro provedor": lambda: _assinar(_declaracoes(auth_provider="govbr")),
     "provedor com outra caixa": lambda: _assinar(_declaracoes(auth_provider="Google")),
     "sem provedor": lambda: _assinar(_sem(_declaracoes(), "auth_provider")),
@@ -98,6 +101,7 @@ def test_sem_token_e_401_sem_acusar_token(cliente_comum: TestClient[Litestar], c
     ("nome", "detalhe"),
     [
         ("expirado", "O token expirou."),
+        ("ainda não vale", "O token ainda não vale."),
         ("sem exp", "O token não tem validade (exp)."),
         ("outro provedor", "A sessão não é do Google."),
         ("cidadao_id que não é UUID", "O cidadao_id do token não é um UUID."),
@@ -117,8 +121,33 @@ def test_as_outras_rotas_tambem_exigem_sessao(cliente_comum: TestClient[Litestar
 
 
 def test_token_valido_entra(cliente_comum: TestClient[Litestar]) -> None:
-    token = _assinar(_declaracoes(aud="outro-app", iss="bff", iat=_exp(30), extra=[1]))
+    token = _assinar(_declaracoes(aud="outro-app", iss="bff", iat=_exp(0), extra=[1]))
     assert cliente_comum.get(ACOMPANHAMENTO, headers={"Authorization": f"bearer {token}"}).status_code == 200
+
+
+@pytest.mark.parametrize("declaracao", ["exp", "nbf", "iat"])
+def test_a_tolerancia_cobre_a_diferenca_de_relogio_e_nao_mais(declaracao: str) -> None:
+    """Um segundo de diferença não pode barrar quem acaba de entrar."""
+    chave = ChaveJwt.de_segredo(SEGREDO)
+    lado = -1 if declaracao == "exp" else 1
+    dentro, fora = (_assinar(_declaracoes(**{declaracao: _exp(lado * segundos)})) for segundos in (1, 40))
+    assert conferir_token(chave, dentro, 30)
+    with pytest.raises(TokenInvalido):
+        conferir_token(chave, fora, 30)
+    if declaracao == "exp":
+        with pytest.raises(TokenInvalido, match="expirou"):
+            conferir_token(chave, dentro, 0)
+
+
+def test_a_tolerancia_e_um_ajuste_de_no_maximo_trinta_segundos(cliente_comum: TestClient[Litestar]) -> None:
+    assert ler({}).formigueiro_jwt_tolerancia_s == 5
+    assert ler({"FORMIGUEIRO_JWT_TOLERANCIA_S": "30"}).formigueiro_jwt_tolerancia_s == 30
+    for fora in ("31", "-1", "x", "2.5"):
+        with pytest.raises(ErroAjuste, match="FORMIGUEIRO_JWT_TOLERANCIA_S"):
+            ler({"FORMIGUEIRO_JWT_TOLERANCIA_S": fora})
+    for declaracoes in (_declaracoes(exp=_exp(-1)), _declaracoes(nbf=_exp(1)), _declaracoes(iat=_exp(1))):
+        token = {"Authorization": f"Bearer {_assinar(declaracoes)}"}
+        assert cliente_comum.get(ACOMPANHAMENTO, headers=token).status_code == 200
 
 
 def test_chave_publica_decide_o_algoritmo() -> None:

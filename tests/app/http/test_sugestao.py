@@ -1,7 +1,9 @@
 """POST /d6b/sugerir-estruturacao: cenários T6, T18 e T19 da D-6b, e as recusas do corpo."""
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from typing import Any
 from uuid import UUID, uuid4
@@ -15,8 +17,9 @@ from app.ajustes import Ajustes
 from app.http.aplicacao import criar_app
 from app.http.limites import CORPO_MAXIMO
 from app.http.seguranca import ChaveJwt
-from app.pecas.sugestao import ParametrosIa, SugestaoIa
+from app.pecas.sugestao import ParametrosIa, SugestaoIa, sugerir
 from tests.app.http.apoio import SUGERIR, pedido, problema
+from tests.app.http.conftest import AJUSTES
 
 CAMPOS = {"titulo_sugerido", "texto_sugerido", "campos_estruturados", "score_confianca"}
 
@@ -97,6 +100,10 @@ def test_hoje_e_o_dia_no_fuso_civil_do_relogio_da_rede(
         ({"textoBruto": "x", "tipoAtualizacao": "protocolo_aberto"}, "demandaId", "é obrigatório"),
         (pedido(textoBruto=7), "textoBruto", "deve ser um texto"),
         (pedido(textoBruto=None), "textoBruto", "deve ser um texto"),
+        (pedido(textoBruto="a\x00b"), "textoBruto", "não pode ter o caractere nulo"),
+        (pedido(textoBruto="a\n\x00"), "textoBruto", "não pode ter o caractere nulo"),
+        (pedido(tipoAtualizacao="protocolo_aberto\x00"), "tipoAtualizacao", "não é um tipo de atualização"),
+        (pedido(demandaId="\x00" * 36), "demandaId", "deve ser um UUID"),
         (pedido(textoBruto=""), "textoBruto", "não pode ser vazio"),
         (pedido(textoBruto="á" * 10_001), "textoBruto", "deve ter 10000 caracteres ou menos"),
         (pedido(tipoAtualizacao=["protocolo_aberto"]), "tipoAtualizacao", "deve ser um texto"),
@@ -122,6 +129,8 @@ def test_corpo_com_falta_e_400_com_o_nome_do_campo(
         (b"{'a': 1}", "não é JSON válido"),
         (b"\xff\xfe", "não é JSON válido"),
         (b'{"textoBruto": "\\ud83d"}', "não é JSON válido"),
+        (b'{"textoBruto": "a\\ud800b"}', "não é JSON válido"),
+        (b'{"demandaId": "\xed\xa0\x80"}', "não é JSON válido"),
         (b'{"textoBruto": NaN}', "não é JSON válido"),
         (b"[" * 100_000, "tem níveis demais"),
         (b'{"x":' * 20_000, "tem níveis demais"),
@@ -134,7 +143,7 @@ def test_corpo_ilegivel_e_400(
     assert problema(resposta, 400)["erros"] == [{"campo": "corpo", "mensagem": mensagem}]
 
 
-@pytest.mark.parametrize("texto", ["á" * 10_000, "🐜" * 10_000, "\x00 e \x1b", " "])
+@pytest.mark.parametrize("texto", ["á" * 10_000, "🐜" * 10_000, "\x01 e \x1b", " "])
 def test_texto_no_limite_passa_mesmo_todo_escapado(
     cliente_comum: TestClient[Litestar], cabecalhos: dict[str, str], texto: str
 ) -> None:
@@ -172,3 +181,39 @@ def test_tipo_de_conteudo_com_parametros_passa(cliente_comum: TestClient[Litesta
 
 def test_campos_a_mais_sao_ignorados(cliente_comum: TestClient[Litestar], cabecalhos: dict[str, str]) -> None:
     assert cliente_comum.post(SUGERIR, json=pedido(outro={"a": [1]}), headers=cabecalhos).status_code == 201
+
+
+@pytest.fixture
+def presa(dsn_app: str, chave: ChaveJwt) -> Iterator[tuple[TestClient[Litestar], threading.Event]]:
+    """Um app cuja sugestão só acaba quando o teste deixa."""
+    solta = threading.Event()
+
+    def sugestor(*argumentos: Any) -> SugestaoIa:
+        solta.wait(30)
+        return sugerir(*argumentos)
+
+    with TestClient(criar_app(AJUSTES, dsn_app, chave, sugestor=sugestor)) as cliente:
+        yield cliente, solta
+        solta.set()
+
+
+def test_enquanto_uma_sugestao_se_compoe_o_processo_responde(
+    presa: tuple[TestClient[Litestar], threading.Event], cabecalhos: dict[str, str]
+) -> None:
+    cliente, solta = presa
+    with ThreadPoolExecutor(1) as fio:
+        sugestao = fio.submit(cliente.post, SUGERIR, json=pedido(), headers=cabecalhos)
+        for _ in range(20):
+            assert cliente.get("/healthz").status_code == 200
+        assert not sugestao.done()
+        solta.set()
+        assert sugestao.result().status_code == 201
+
+
+def test_sugestao_que_nao_acaba_no_prazo_e_503(
+    presa: tuple[TestClient[Litestar], threading.Event], cabecalhos: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.http.rotas.sugestao.PRAZO_S", 0.1)
+    resposta = presa[0].post(SUGERIR, json=pedido(), headers=cabecalhos)
+    assert problema(resposta, 503)["detail"] == "A sugestão demorou demais. Tente de novo em instantes."
+    assert resposta.headers["retry-after"] == "5"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
@@ -18,6 +19,7 @@ from app.banco.recursos import RAIZ
 from app.linha_de_comando.principal import principal
 from app.logs.avisos import contexto, ouvir
 from app.logs.configuracao import configurar_logs
+from app.logs.privacidade import LIMITE, limpar
 from app.pecas.denylist import Denylist
 from app.trabalhador import publicador, trabalhador
 from tests.apoio.falhas import recusar_publicacao
@@ -275,3 +277,15 @@ def test_o_modulo_de_logs_e_o_unico_que_configura() -> None:
 def test_nivel_de_log_malformado_impede_de_comecar(nivel: str) -> None:
     with pytest.raises(ErroAjuste, match="FORMIGUEIRO_LOG_NIVEL"):
         ler({"FORMIGUEIRO_LOG_NIVEL": nivel})
+
+
+@pytest.mark.parametrize(
+    "mensagem", ["(11) 98765-4321 " * 60_000, "invalid input: " + '"' + "x" * 2_000_000 + '"', "1" * 10**6]
+)
+def test_uma_mensagem_enorme_nao_detem_o_laco_de_eventos(mensagem: str) -> None:
+    """Sanitizá-la inteira levaria segundos, e quem ouve o banco é o laço que serve o HTTP."""
+    inicio = time.process_time()
+    dita = limpar(mensagem)
+    assert time.process_time() - inicio < 0.5
+    assert len(dita) <= LIMITE
+    assert "98765" not in dita

@@ -19,6 +19,7 @@ PARAMETROS = ParametrosIa(ia_habilitada=False, ia_score_fallback=0.5)
 EXTRAS = [
     "Protocolo nº 2026/0012-3 aberto; prazo até 15/12/2026. Está concluído.",
     "prot. SEI 6010.2026/0001234-5, vence em 31/02/2027",
+    "Protocolo nº " + "2026/" * 1_900,
     "Ficou para sexta-feira, em 15 dias, amanhã, 01/01/2020.",
 ]
 
@@ -56,3 +57,19 @@ def test_textos_ao_acaso(bd: psycopg.Connection[Any], historias: int) -> None:
         assert recusas(bd, [t.replace("\x00", "")]) == []
 
     conferir()
+
+
+@pytest.mark.parametrize(
+    ("tipo", "texto"),
+    [
+        ("prazo_registrado", "A vistoria ficou para 29/11/2026."),
+        ("prazo_registrado", "Prazo até 2020-01-01, prorrogado até 15 de março de 2021."),
+        ("prazo_registrado", "Prometeram para 31/02/2027."),
+        ("protocolo_aberto", "Protocolo nº " + "1" * 9_900),
+        ("status_atualizado", "Conclusão ratificada pela comunidade."),
+    ],
+)
+def test_o_que_a_validacao_recusaria_nao_se_sugere(bd: psycopg.Connection[Any], tipo: str, texto: str) -> None:
+    """N46. Uma data que já passou não vira a de hoje, nem vai como veio: o campo fica para o conselheiro."""
+    assert recusas(bd, [texto]) == []
+    assert sugerir(texto, tipo, UUID(int=1), HOJE, PARAMETROS).campos_estruturados == {}

@@ -1,6 +1,7 @@
 """A publicação dos textos, com o trabalhador de verdade como formigueiro_app (3.4, 3.7.1; E02, E04, E05)."""
 
 import asyncio
+import threading
 from typing import Any
 from uuid import UUID
 
@@ -203,6 +204,38 @@ def test_texto_com_que_uma_peca_falha_volta_a_fila_e_nao_detem_os_outros(
     trabalho.esvaziar()
     da_demanda = [p["numero_sequencial"] for p in trabalho.payloads(PUBLICADA) if p["demanda_id"] == str(DEMANDA)]
     assert da_demanda == [1, 2]
+
+
+def test_composicao_que_nao_acaba_no_prazo_volta_a_fila_e_nao_detem_os_outros(
+    trabalho: Trabalho, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trabalho.rede.sortear(OUTRA, BIA)
+    trabalho.rede.atualizar(DEMANDA, ANA, texto="texto que não acaba")
+    trabalho.rede.atualizar(OUTRA, BIA)
+    original, acabou = composicao.compor_publicacao, threading.Event()
+
+    def demorar(reservada: Any, denylist: Denylist) -> Any:
+        if "não acaba" in reservada.texto:
+            acabou.wait(30)
+        return original(reservada, denylist)
+
+    monkeypatch.setattr(publicador, "compor_publicacao", demorar)
+    monkeypatch.setattr(publicador, "PRAZO_DA_COMPOSICAO_S", 1.0)
+    try:
+        asyncio.run(_largar_aos(acabou, trabalho))
+    finally:
+        acabou.set()
+    assert {payload["demanda_id"] for payload in trabalho.payloads(PUBLICADA)} == {str(OUTRA)}
+    espera = trabalho.rede.linhas("SELECT espera, com_erro, ultimo_erro FROM d6b.publicacoes_em_espera()")[0]
+    assert (espera["espera"], espera["com_erro"]) == (1, 1)
+    assert espera["ultimo_erro"].startswith("TimeoutError")
+
+
+async def _largar_aos(acabou: threading.Event, trabalho: Trabalho) -> None:
+    """Esvazia a fila e solta quem ficou compondo, por quem o asyncio esperaria ao sair."""
+    async with await AsyncConnection.connect(trabalho.dsn, autocommit=True) as conexao:
+        await esvaziar(conexao, DENYLIST)
+    acabou.set()
 
 
 def test_reserva_vencida_nao_publica_duas_vezes(trabalho: Trabalho) -> None:
