@@ -154,7 +154,7 @@ SERVEM = {
     "p_falhas": "0",
     "p_faltas": "'{x}'",
     "p_fontes": "'{}'",
-    "p_funcao": "'saidas_em_espera'",
+    "p_funcao": "'d6b.saidas_em_espera()'",
     "p_geracao": "core.agora()",
     "p_geradas": "1",
     "p_hoje": "'2026-01-01'",

@@ -84,10 +84,12 @@ LANGUAGE plpgsql
 STABLE
 AS $$
 DECLARE
+    -- Até o PostgreSQL 15, to_regprocedure falha com o que não tem a forma de uma função.
+    v_funcao CONSTANT regprocedure := to_regprocedure(CASE WHEN p_funcao ~ '^[a-z0-9_]+[.][a-z0-9_]+[(][)]$' THEN p_funcao END);
     v_estado jsonb;
 BEGIN
-    IF has_function_privilege(to_regprocedure(p_funcao), 'EXECUTE') THEN
-        EXECUTE format('SELECT to_jsonb(f) FROM %s AS f', to_regprocedure(p_funcao)) INTO v_estado;
+    IF has_function_privilege(v_funcao, 'EXECUTE') THEN
+        EXECUTE format('SELECT to_jsonb(f) FROM %s AS f', v_funcao) INTO v_estado;
     END IF;
     RETURN v_estado;
 END
