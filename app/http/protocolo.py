@@ -56,6 +56,7 @@ class _Protocolo(H11Protocol):
         super().__init__(*args, **kwargs)
         self.conn = _Leitura(h11.SERVER)
         self._prazo: asyncio.TimerHandle | None = None
+        self._despejada = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -91,12 +92,16 @@ class _Protocolo(H11Protocol):
 
     @property
     def prazo_do_cliente(self) -> float:
-        """Até quando se espera por ele; infinito se é ele que espera."""
+        """Até quando se espera por ele; infinito se é ele que espera, e já passado se só falta fechar."""
+        if self.transport.is_closing():
+            return 0.0
         prazos = (self._prazo, self.timeout_keep_alive_task)
         return min((prazo.when() for prazo in prazos if prazo is not None), default=float("inf"))
 
     def _acertar_prazo(self) -> None:
         """O prazo corre do primeiro byte ao último de um pedido; entre dois, o que corre é o do uvicorn."""
+        if self.flow.write_paused:
+            return
         entre_pedidos = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
         if self.conn.their_state not in _RECEBENDO or (entre_pedidos and self.timeout_keep_alive_task is not None):
             self._parar_de_contar()
@@ -104,7 +109,7 @@ class _Protocolo(H11Protocol):
             self._contar()
 
     def _contar(self) -> None:
-        if self._prazo is None:
+        if self._prazo is None and not self.transport.is_closing():
             self._prazo = self.loop.call_later(self.prazo_s, self._cortar)
 
     def _parar_de_contar(self) -> None:
@@ -146,5 +151,7 @@ class _Protocolo(H11Protocol):
 
     def _abrir_lugar(self) -> None:
         """Fecha a conexão cujo cliente está mais perto de seu prazo: quem as abre à toa não toma o lugar dos outros."""
-        abertas = (c for c in self.connections if isinstance(c, _Protocolo) and not c.transport.is_closing())
-        min(abertas, key=lambda conexao: conexao.prazo_do_cliente).transport.abort()
+        abertas = (c for c in self.connections if isinstance(c, _Protocolo) and not c._despejada)
+        despejada = min(abertas, key=lambda conexao: conexao.prazo_do_cliente)
+        despejada._despejada = True
+        despejada.transport.abort()

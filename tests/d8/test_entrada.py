@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
 
 from tests.d8.apoio import LOCALIZACAO, PLANO, Cru, Manutencao, com_cru, conclusao
@@ -381,20 +380,9 @@ def test_plano_muito_aninhado_nao_envenena_a_chave_nem_detem_a_retencao(d8: Manu
     assert d8.um("SELECT count(*) FROM core.event_log WHERE payload::text ~ %s", CPF) == 0
 
 
-def test_um_plano_de_campos_a_mais_so_entra_ate_dez_mil_bytes(d8: Manutencao) -> None:
+def test_um_plano_de_campos_a_mais_so_entra_ate_vinte_mil_bytes(d8: Manutencao) -> None:
     """E12: o plano fica guardado inteiro, com o que ninguém lê."""
-    cabe = publicar_cru(d8, conclusao(uuid4(), d8.agora, plano_manutencao=PLANO | {"notas": "x" * 10_000}))
-    nao_cabe = publicar_cru(d8, conclusao(uuid4(), d8.agora, plano_manutencao=PLANO | {"notas": "x" * 10_240}))
+    cabe = publicar_cru(d8, conclusao(uuid4(), d8.agora, plano_manutencao=PLANO | {"notas": "x" * 20_000}))
+    nao_cabe = publicar_cru(d8, conclusao(uuid4(), d8.agora, plano_manutencao=PLANO | {"notas": "x" * 20_480}))
     assert campos_em_falta(d8, nao_cabe) == [["plano_manutencao"]]
     assert d8.resultado(cabe) == "processado"
-
-
-@pytest.mark.parametrize(
-    ("tipo", "campo"), [("demanda.concluída", "resumo_final"), ("manutenção.executada", "observacoes")]
-)
-def test_os_textos_que_a_d8_guarda_tem_limite_na_porta(d8: Manutencao, tipo: str, campo: str) -> None:
-    payload = conclusao(uuid4(), d8.agora) | {"projeto_original_id": str(uuid4()), campo: "x" * 10_001}
-    versao = "1.1.0" if campo == "resumo_final" else "1.0.0"
-    with pytest.raises(psycopg.Error, match=f"{campo}: ") as recusa:
-        d8.publicar(tipo, payload, versao)
-    assert recusa.value.sqlstate == "FM422"

@@ -45,6 +45,13 @@ def test_parcial_fecha_o_ciclo_e_marca_o_seguinte(d8: Manutencao, projeto: UUID)
     }
 
 
+def test_as_observacoes_se_guardam_ate_dez_mil_caracteres(d8: Manutencao, projeto: UUID) -> None:
+    """E12."""
+    d8.executar(d8.ciclo(projeto)["demanda_manutencao_id"], projeto, observacoes="ç" * 200_000)
+    d8.despachar()
+    assert d8.ciclo(projeto)["observacoes"] == "ç" * 10_000
+
+
 def test_nao_executada_cancela_o_ciclo_e_deixa_o_proximo_onde_esta(d8: Manutencao, projeto: UUID) -> None:
     antes = d8.projeto(projeto)
     d8.avancar(10)

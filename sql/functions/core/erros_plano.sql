@@ -7,8 +7,8 @@ IMMUTABLE
 AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('campo', e.campo, 'mensagem', e.mensagem) ORDER BY e.ordem, e.n), '[]')
       FROM (
-            SELECT 0, 1, 'plano_manutencao', 'Acima de 10240 bytes.'
-             WHERE octet_length(p_plano::text) > 10240
+            SELECT 0, 1, 'plano_manutencao', 'Acima de 20480 bytes.'
+             WHERE octet_length(p_plano::text) > 20480
             UNION ALL
             SELECT 1, d.n, 'plano_manutencao.' || d.campo,
                    format('Esperado um número inteiro de %s a 36500.', d.minimo)
@@ -34,7 +34,7 @@ $$;
 COMMENT ON FUNCTION core.erros_plano(jsonb, jsonb, jsonb) IS
 'Faltas de um plano de manutenção com sua categoria e localizacao: [{campo, mensagem}], vazio se pode ser agendado.
 Dias são inteiros de 1 a 36500 (tolerância e profundidade desde 0; a profundidade pode faltar); lat e lng em graus; o
-plano todo, campos a mais incluídos, até 10.240 bytes.
+plano todo, campos a mais incluídos, até 20.480 bytes.
 Fonte: E07, E28.';
 
 CREATE OR REPLACE FUNCTION core._inteiro_entre(p_valor jsonb, p_minimo int, p_maximo int)

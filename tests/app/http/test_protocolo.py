@@ -1,6 +1,7 @@
 """O que chega à conexão antes de ser um pedido: malformado, ambíguo, pela metade, ou a um endereço mal escrito."""
 
 import json
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 
 from app.ajustes import ErroAjuste, ler
 from app.http.protocolo import CONEXOES_MAXIMAS
+from tests.apoio.espera import ate
 from tests.app.http.apoio import SUGERIR
 from tests.app.http.processos import um
 
@@ -151,6 +153,23 @@ def test_corpo_que_nao_acaba_e_cortado_ainda_que_pingue(servico: httpx.Client, c
             recebido += dados
         assert time.monotonic() - inicio < ESPERA_S + 3
     problema_unico(recebido, 408)
+
+
+def test_quem_nao_le_as_respostas_tambem_e_cortado(servico: httpx.Client) -> None:
+    def abertos() -> float:
+        metricas = servico.get("/metrics").text
+        return float(re.findall(r"^process_open_fds (\S+)$", metricas, re.MULTILINE)[0])
+
+    antes, pedidos = abertos(), 1000
+    with socket.socket() as soquete:
+        soquete.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        soquete.connect(("127.0.0.1", servico.base_url.port))
+        soquete.sendall(b"GET /schema/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * pedidos)
+        ate(lambda: abertos() > antes, 10, "a conexão ser aceita")
+        ate(lambda: abertos() == antes, ESPERA_S + 10, "a conexão ser cortada")
+        soquete.settimeout(20)
+        with suppress(ConnectionResetError):
+            assert ate_fechar(soquete).count(b"HTTP/1.1 200") < pedidos
 
 
 def test_conexao_calada_fecha_sem_resposta(servico: httpx.Client) -> None:
