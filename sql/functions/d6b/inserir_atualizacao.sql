@@ -123,10 +123,7 @@ RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    UPDATE d6b.prazos AS p
-       SET status = 'substituido'
-     WHERE p.acompanhamento_id = p_atualizacao.acompanhamento_id
-       AND p.status = 'vigente';
+    PERFORM d6b.encerrar_prazos(p_atualizacao.acompanhamento_id, p_atualizacao.criado_em, 'substituido');
     INSERT INTO d6b.prazos (acompanhamento_id, demanda_id, data_estimada, descricao, event_id_atualizacao, criado_em)
     VALUES (p_atualizacao.acompanhamento_id, p_atualizacao.demanda_id,
             d6b.data_valida(p_atualizacao.conteudo_estruturado -> 'data_estimada'),

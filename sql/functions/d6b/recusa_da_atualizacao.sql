@@ -31,7 +31,7 @@ BEGIN
     END IF;
 
     v_erros := d6b.erros_de_limite(v_payload, v_conteudo, v_sugestao)
-            || d6b.erros_atualizacao(v_payload ->> 'tipo', v_conteudo, core.dia_civico(p_evento.publicado_em));
+            || d6b.erros_atualizacao(v_payload ->> 'tipo', v_conteudo, d6b.dia_dos_prazos(p_evento.publicado_em));
     IF v_erros <> '[]' THEN
         RETURN jsonb_build_object('mensagem', 'Atualização inválida', 'erros', v_erros);
     END IF;
