@@ -23,7 +23,7 @@ BEGIN
     IF v_origem NOT IN ('conselheiro', 'ia_assistida') THEN
         RETURN jsonb_build_object('mensagem', 'origem_estruturacao inválida', 'recebido', v_origem);
     END IF;
-    IF v_origem = 'ia_assistida' AND v_sugestao IS NULL THEN
+    IF v_origem = 'ia_assistida' AND jsonb_typeof(v_sugestao) IS DISTINCT FROM 'object' THEN
         RETURN jsonb_build_object('mensagem', 'origem_estruturacao ia_assistida exige sugestao_ia');
     END IF;
     IF jsonb_typeof(v_conteudo) <> 'object' THEN
