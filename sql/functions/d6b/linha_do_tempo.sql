@@ -97,6 +97,11 @@ AS $$
           FROM atualizacoes AS u
           JOIN d6b.publicacoes AS p ON p.atualizacao_id = u.id
         UNION ALL
+        SELECT x.criado_em, x.event_id, 2, 'atualização descartada: acima do limite do acompanhamento',
+               a.conselheiro_id::text, jsonb_build_object('event_id', x.event_id, 'acompanhamento_id', a.id)
+          FROM ciclos AS a
+          JOIN d6b.atualizacoes_excedentes AS x ON x.acompanhamento_id = a.id
+        UNION ALL
         SELECT c.criado_em, c.evento_id, 5, 'conclusão social registrada', NULL,
                jsonb_build_object('event_id', c.evento_id)
           FROM d6b.conclusoes_sociais AS c
