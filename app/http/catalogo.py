@@ -26,6 +26,7 @@ DO_BANCO = (
     Metrica("d6b_tempo_medio_conclusao", "Dias do sorteio à conclusão, em média, dos acompanhamentos concluídos."),
     Metrica("d6b_taxa_conclusao", "Fração concluída, de 0 a 1, dos acompanhamentos que terminaram de algum modo."),
     Metrica("d6b_alertas_prazo", "Alertas de prazo próximo publicados desde o início."),
+    Metrica("d6b_atualizacoes_excedentes", "Atualizações descartadas por passarem do limite de seu ciclo (E12)."),
     Metrica("d6b_sorteios_tardios_total", "Sorteios de demandas já concluídas: não abriram acompanhamento (E09)."),
     Metrica("d8_projetos_ativos", "Projetos com manutenção programada ativa."),
     Metrica("d8_demandas_geradas_total", "Demandas de manutenção geradas."),

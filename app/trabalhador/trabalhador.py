@@ -105,7 +105,13 @@ async def _iniciar(conexao: AsyncConnection[Any]) -> None:
             continue
         # O despacho acaba por si na metade do statement_timeout: se acabou antes, não ficou atraso.
         esvaziou = relogio() - inicio < LIMITE_DO_COMANDO_S / 2
-    await conexao.execute("SELECT d6b.iniciar(), d8.iniciar(%s)", [Jsonb(cursores)])
+    for colonia, argumentos in (("d6b", []), ("d8", [Jsonb(cursores)])):
+        try:
+            await conexao.execute(f"SELECT {colonia}.iniciar({', '.join(['%s'] * len(argumentos))})", argumentos)
+        except psycopg.Error as erro:  # o início de uma colônia não há de deter a outra, nem o trabalho
+            if conexao.broken:
+                raise
+            _log.error("início da colônia falhou", colonia=colonia, erro=descrever(erro), sqlstate=erro.sqlstate)
 
 
 async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, avisos: bool) -> None:

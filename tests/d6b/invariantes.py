@@ -70,6 +70,34 @@ INVARIANTES: dict[str, str] = {
           JOIN core.event_log AS f ON f.event_id = q.event_id
          WHERE f.sequence_number < e.sequence_number AND NOT e.payload ? 'origem_texto'
     """,
+    "resumo de um ciclo depois do de outro mais novo": """
+        WITH resumos AS (
+            SELECT e.chave, e.sequence_number AS saiu, s.sequence_number AS sorteio
+              FROM core.event_log AS e
+              JOIN d6b.acompanhamentos AS a ON a.id::text = e.payload ->> 'acompanhamento_id'
+              JOIN core.event_log AS s ON s.event_id = a.event_id_sorteio
+             WHERE e.tipo = 'demanda.resumo_ciclo_atualizado')
+        SELECT r.chave FROM resumos AS r JOIN resumos AS antes ON antes.chave = r.chave
+         WHERE antes.saiu < r.saiu AND antes.sorteio > r.sorteio
+    """,
+    "resumo público que não é o do último sorteado": """
+        SELECT p.demanda_id
+          FROM d6b.demandas_publicas AS p
+          JOIN LATERAL (SELECT a.texto_resumo_ciclo, a.status
+                          FROM d6b.acompanhamentos AS a
+                          JOIN core.event_log AS s ON s.event_id = a.event_id_sorteio
+                         WHERE a.demanda_id = p.demanda_id
+                         ORDER BY s.sequence_number DESC
+                         LIMIT 1) AS u ON true
+         WHERE (p.resumo, p.status) IS DISTINCT FROM (u.texto_resumo_ciclo, u.status)
+    """,
+    "a mesma conclusão coletiva gravada duas vezes": """
+        SELECT e.chave, e.payload ->> 'conclusao_id'
+          FROM d6b.atualizacoes AS u
+          JOIN core.event_log AS e ON e.event_id = u.event_id_publicacao
+         WHERE e.tipo = 'demanda.conclusao_confirmada'
+         GROUP BY 1, 2 HAVING count(*) > 1
+    """,
     "evento descartado que deixou atualização": """
         SELECT o.event_id FROM core.ocorrencias AS o
           JOIN d6b.atualizacoes AS u ON u.event_id_publicacao = o.event_id

@@ -6,9 +6,10 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from tests.apoio.falhas import aceitar_publicacao, recusar_publicacao
 from tests.apoio.rede import Rede
 
-DEMANDA, ANA, BIA = UUID(int=1), UUID(int=11), UUID(int=12)
+DEMANDA, OUTRA, ANA, BIA = UUID(int=1), UUID(int=2), UUID(int=11), UUID(int=12)
 
 
 def tratar_ao_mesmo_tempo(dsn: str, eventos: list[UUID]) -> list[str]:
@@ -107,3 +108,47 @@ def test_inicio_guarda_o_replay_ainda_que_um_passo_de_aviso_falhe(rede: Rede) ->
     assert rede.um("SELECT (d6b.iniciar() ->> 'eventos_tratados')::int") == 1
     assert rede.acompanhamento(DEMANDA)["status"] == "aguardando_inicio"
     assert rede.ocorrencias()[-1]["mensagem"] == "Falha na inicialização da D-6b"
+
+
+INATIVOS, SAIDAS = "verificar_acompanhamentos_inativos", "republicar_saidas_conclusao_pendentes"
+
+
+@pytest.mark.parametrize(
+    ("quebra", "falham"),
+    [
+        ("dias_limite_acompanhamento_inativo", [INATIVOS]),
+        ("limite_varredura_saidas_conclusao", [SAIDAS]),
+        ("gatilho", [INATIVOS]),
+        ("ambos", [INATIVOS, SAIDAS]),
+    ],
+)
+def test_os_passos_do_inicio_nao_dependem_um_do_outro(rede: Rede, quebra: str, falham: list[str]) -> None:
+    """4.3, passos 5 e 6: um inativo a relatar, e uma conclusão por publicar."""
+    for demanda, conselheiro in ((DEMANDA, ANA), (OUTRA, BIA)):
+        rede.sortear(demanda, conselheiro)
+    rede.despachar()
+    recusar_publicacao(rede.bd, "demanda.concluída")
+    rede.atualizar(OUTRA, BIA)
+    rede.concluir(OUTRA, BIA)
+    rede.despachar()
+    aceitar_publicacao(rede.bd)
+    rede.relogio("2026-12-30 12:00+00")
+    if quebra == "gatilho":
+        rede.bd.execute(
+            """
+            CREATE FUNCTION core.quebra() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'quebrou'; END $$;
+            CREATE TRIGGER quebra BEFORE INSERT ON core.ocorrencias FOR EACH ROW
+                WHEN (NEW.nivel = 'aviso') EXECUTE FUNCTION core.quebra()
+            """
+        )
+    else:
+        nomes = "nome LIKE '%%limite\\_%%'" if quebra == "ambos" else "nome = %s"
+        valores = [] if quebra == "ambos" else [quebra]
+        rede.bd.execute(f"UPDATE core.parametros SET valor = '\"x\"' WHERE {nomes}", valores)
+    balanco = rede.um("SELECT d6b.iniciar()")
+    assert balanco["acompanhamentos_inativos"] == (None if INATIVOS in falham else 1)
+    assert balanco["conclusoes_republicadas"] == (None if SAIDAS in falham else 1)
+    assert rede.acompanhamento(OUTRA)["saidas_conclusao_pendentes"] == (SAIDAS in falham)
+    falhas = [o for o in rede.ocorrencias() if o["mensagem"] == "Falha na inicialização da D-6b"]
+    assert [(falha["nivel"], falha["contexto"]["passo"]) for falha in falhas] == [("erro", passo) for passo in falham]
+    assert all(falha["contexto"]["erro"] and falha["contexto"]["sqlstate"] for falha in falhas)

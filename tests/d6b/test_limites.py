@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from tests.apoio.rede import CONTEUDOS, Rede
 
-DEMANDA, ANA = UUID(int=1), UUID(int=11)
+DEMANDA, OUTRA, ANA, BIA = UUID(int=1), UUID(int=2), UUID(int=11), UUID(int=12)
 
 
 def validar(rede: Rede, tipo: str, conteudo: dict[str, object], hoje: str = "2026-11-30") -> dict[str, Any]:
@@ -265,6 +265,47 @@ def test_acima_do_limite_so_conclusao_e_sistema_entram(rede: Rede) -> None:
     assert rede.ocorrencias(demais)[0]["mensagem"] == "Limite de atualizações do acompanhamento atingido"
     assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 5
     assert rede.acompanhamento(DEMANDA)["status"] == "concluido"
+
+
+def test_acima_do_limite_ha_um_so_aviso_por_ciclo_e_o_resto_se_conta(rede: Rede) -> None:
+    """E12: dito uma vez, e nada se perde."""
+    rede.bd.execute("UPDATE core.parametros SET valor = '1' WHERE nome = 'limite_atualizacoes'")
+    rede.sortear(DEMANDA, ANA)
+    rede.sortear(OUTRA, BIA)
+    rede.atualizar(DEMANDA, ANA)
+    rede.atualizar(OUTRA, BIA)
+    demais = [rede.atualizar(DEMANDA, ANA) for _ in range(5)]
+    da_outra = rede.atualizar(OUTRA, BIA)
+    avisos: list[str] = []
+    rede.bd.add_notice_handler(lambda aviso: avisos.append(aviso.message_primary or ""))
+    rede.despachar()
+    assert avisos.count("Limite de atualizações do acompanhamento atingido") == 2
+    assert {o["event_id"] for o in rede.ocorrencias()} == {demais[0], da_outra}
+    assert all(rede.processado(evento) for evento in demais)
+    assert rede.um("SELECT array_agg(event_id) FROM d6b.atualizacoes_excedentes") == [*demais, da_outra]
+    rede.um("SELECT d6b.apurar_medidas()")
+    assert rede.um("SELECT valor FROM d6b.metricas() WHERE nome = 'd6b_atualizacoes_excedentes'") == 6
+    passos = rede.linhas("SELECT o_que FROM core.linha_do_tempo(%s)", DEMANDA)
+    assert [p["o_que"] for p in passos].count("atualização descartada: acima do limite do acompanhamento") == 5
+
+    assert str(rede.um("SELECT core.reprocessar(%s, 'D-6b')", demais[3])).startswith("descartado: ")
+    rede.bd.execute("UPDATE core.parametros SET valor = '500' WHERE nome = 'limite_atualizacoes'")
+    assert rede.um("SELECT core.reprocessar(%s, 'D-6b')", demais[3]) == "processado"
+    assert rede.acompanhamento(DEMANDA)["total_atualizacoes"] == 2
+    assert rede.um("SELECT count(*) FROM d6b.atualizacoes_excedentes") == 5
+    assert avisos.count("Limite de atualizações do acompanhamento atingido") == 2
+
+
+def test_o_excedente_relido_nao_conta_duas_vezes(rede: Rede) -> None:
+    rede.bd.execute("UPDATE core.parametros SET valor = '1' WHERE nome = 'limite_atualizacoes'")
+    rede.sortear(DEMANDA, ANA)
+    for _ in range(4):
+        rede.atualizar(DEMANDA, ANA)
+    rede.despachar()
+    rede.bd.execute("SELECT core.reposicionar('D-6b', 'conselheiro.atualização_registrada', 0)")
+    rede.despachar()
+    assert rede.um("SELECT count(*) FROM d6b.atualizacoes_excedentes") == 3
+    assert len(rede.ocorrencias()) == 1
 
 
 def test_limites_sao_contados_em_caracteres_e_em_bytes(rede: Rede) -> None:

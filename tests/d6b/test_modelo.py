@@ -36,6 +36,7 @@ class Demanda:
     id: UUID = field(default_factory=uuid4)
     ciclos: list[Ciclo] = field(default_factory=list)
     concluida: bool = False
+    conclusoes: set[str] = field(default_factory=set)
 
     @property
     def ativo(self) -> Ciclo | None:
@@ -118,14 +119,14 @@ class Historia(RuleBasedStateMachine):
             "D-1b",
         )
 
-    @rule(d=demandas, ratificacao=st.booleans())
-    def confirmar(self, d: int, ratificacao: bool) -> None:
+    @rule(d=demandas, conclusao=st.sampled_from(["c1", "c2", "c3"]), ratificacao=st.booleans())
+    def confirmar(self, d: int, conclusao: str, ratificacao: bool) -> None:
         demanda = self.demandas[d]
         self.rede.publicar(
             "demanda.conclusao_confirmada",
             {
                 "demanda_id": str(demanda.id),
-                "conclusao_id": str(uuid4()),
+                "conclusao_id": conclusao,
                 "data_conclusao": self.rede.agora(),
                 "total_conclusoes": 3,
                 "ratificacao_necessaria": ratificacao,
@@ -133,7 +134,8 @@ class Historia(RuleBasedStateMachine):
             "D-12",
         )
         demanda.concluida |= not ratificacao
-        if demanda.ativo:
+        if demanda.ativo and conclusao not in demanda.conclusoes:
+            demanda.conclusoes.add(conclusao)
             demanda.ativo.total += 1
             demanda.ativo.pendencia = True
 
@@ -161,6 +163,14 @@ class Historia(RuleBasedStateMachine):
             ativo.status, ativo.pendencia, demanda.concluida = "concluido", False, True
             ativo.total += 1
 
+    @rule(d=demandas, conselheiro=conselheiros, conclui=st.booleans())
+    def ratificar_com_um_relato_por_ler(self, d: int, conselheiro: UUID, conclui: bool) -> None:
+        """Nunca passa à frente do que se publicou antes."""
+        self._atualizar(self.demandas[d], conselheiro, "status_atualizado", audio=False, conclui=conclui)
+        with pytest.raises(psycopg.Error) as recusa:
+            self.rede.bd.execute("SELECT d6b.ratificar_conclusao(%s, %s)", [self.demandas[d].id, conselheiro])
+        assert recusa.value.sqlstate in ("FM403", "FM404", "FM409")
+
     @rule()
     def repetir_um_sorteio(self) -> None:
         """O mesmo evento publicado de novo, e os cursores recuados: nada muda."""
@@ -180,10 +190,10 @@ class Historia(RuleBasedStateMachine):
         self.rede.bd.execute("SELECT core.reposicionar('D-6b', %s, 0)", [tipo])
         self.rede.despachar()
 
-    @rule()
-    def varrer(self) -> None:
+    @rule(hora=st.sampled_from(["00:30", "12:00", "23:30"]))
+    def varrer(self, hora: str) -> None:
         self.dia += 1
-        self.rede.relogio(f"2026-12-{1 + self.dia % 28:02} 12:00+00")
+        self.rede.relogio(f"2026-12-{1 + self.dia % 28:02} {hora}+00")
         self.rede.bd.execute("SELECT d6b.verificar_prazos_proximos(), d6b.republicar_saidas_conclusao_pendentes()")
 
     @rule()

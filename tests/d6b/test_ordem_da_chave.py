@@ -7,7 +7,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.apoio.espera import ate_uma_sessao_esperar
+from tests.apoio.espera import ate, ate_uma_sessao_esperar
 from tests.apoio.falhas import aceitar_publicacao, recusar_publicacao, vencer_tentativas
 from tests.apoio.rede import Rede
 from tests.apoio.textos import publicar_textos
@@ -102,6 +102,97 @@ def test_ratificacao_com_relato_por_processar_e_recusada(sorteada: Rede) -> None
     assert sorteada.acompanhamento(DEMANDA)["total_atualizacoes"] == 3
 
 
+def recusada(rede: Rede) -> None:
+    with pytest.raises(psycopg.Error, match="relato desta demanda por processar") as recusa:
+        ratificar(rede)
+    assert recusa.value.sqlstate == "FM409"
+
+
+@pytest.mark.parametrize("publicado", ["relato", "sorteio", "confirmação", "manutenção"])
+def test_ratificacao_com_evento_da_demanda_por_ler_e_recusada(sorteada: Rede, publicado: str) -> None:
+    confirmar(sorteada)
+    sorteada.despachar()
+    match publicado:
+        case "relato":
+            sorteada.atualizar(DEMANDA, ANA)
+        case "sorteio":
+            maiuscula(sorteada)
+        case "confirmação":
+            confirmar(sorteada)
+        case _:
+            sorteada.publicar("demanda.recebida", {"demanda_id": str(DEMANDA)}, "D-1a", "1.1.0")
+    recusada(sorteada)
+    assert sorteada.acompanhamento(DEMANDA)["status"] == "aguardando_inicio"
+    sorteada.despachar()
+    if publicado == "sorteio":
+        with pytest.raises(psycopg.Error, match="Apenas o conselheiro"):
+            ratificar(sorteada)
+    else:
+        ratificar(sorteada)
+        assert sorteada.ocorrencias() == []
+        assert sorteada.acompanhamento(DEMANDA)["status"] == "concluido"
+
+
+def test_relato_acima_do_horizonte_tambem_segura_a_ratificacao(sorteada: Rede, dsn: str) -> None:
+    """Outro produtor, com um número menor por confirmar, detém a leitura."""
+    confirmar(sorteada)
+    sorteada.despachar()
+    with psycopg.connect(dsn) as produtor:
+        Rede(produtor).sortear(UUID(int=2), BIA)
+        sorteada.atualizar(DEMANDA, ANA)
+        sorteada.despachar()
+        recusada(sorteada)
+    sorteada.despachar()
+    ratificar(sorteada)
+    assert sorteada.acompanhamento(DEMANDA)["total_atualizacoes"] == 3
+
+
+def test_o_que_as_outras_demandas_tem_por_ler_nao_segura_a_ratificacao(sorteada: Rede, dsn: str) -> None:
+    confirmar(sorteada)
+    sorteada.atualizar(DEMANDA, ANA)
+    sorteada.despachar()
+    publicar_textos(sorteada.bd)  # da mesma demanda, mas que a D-6b não consome
+    with psycopg.connect(dsn) as produtor:
+        Rede(produtor).sortear(UUID(int=2), BIA)
+        sorteada.sortear(UUID(int=3), BIA)
+        sorteada.despachar()
+        ratificar(sorteada)
+    assert sorteada.acompanhamento(DEMANDA)["status"] == "concluido"
+
+
+def test_ratificacao_espera_o_relato_que_um_despachante_esta_a_tratar(sorteada: Rede, dsn: str) -> None:
+    confirmar(sorteada)
+    sorteada.despachar()
+    sorteada.atualizar(DEMANDA, ANA)
+    with psycopg.connect(dsn) as despachante, ThreadPoolExecutor(1) as executor:
+        despachante.execute("SELECT d6b.processar_pendentes()")
+        ratificacao = executor.submit(_ratificar, dsn)
+        ate_uma_sessao_esperar(sorteada.bd, "a ratificação esperar o despachante")
+        despachante.commit()
+        ratificacao.result()
+    assert sorteada.acompanhamento(DEMANDA)["total_atualizacoes"] == 3
+    assert sorteada.acompanhamento(DEMANDA)["status"] == "concluido"
+    assert sorteada.ocorrencias() == []
+
+
+def test_relato_do_lote_que_um_despachante_ainda_nao_alcancou_segura_a_ratificacao(sorteada: Rede, dsn: str) -> None:
+    confirmar(sorteada)
+    sorteada.despachar()
+    sorteada.sortear(UUID(int=2), BIA)
+    sorteada.atualizar(DEMANDA, ANA)
+    with psycopg.connect(dsn) as despachante:
+        despachante.execute("SELECT d6b.processar_pendentes(1)")
+        recusada(sorteada)
+        despachante.execute("SELECT d6b.processar_pendentes(1)")
+    ratificar(sorteada)
+    assert sorteada.acompanhamento(DEMANDA)["total_atualizacoes"] == 3
+
+
+def _ratificar(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as bd:
+        ratificar(Rede(bd))
+
+
 @pytest.mark.parametrize("descartada", [CONCLUIDA, CICLO])
 def test_saida_de_conclusao_descartada_nao_volta_pela_varredura(sorteada: Rede, descartada: str) -> None:
     recusar_publicacao(sorteada.bd, descartada)
@@ -150,6 +241,8 @@ def test_saida_que_falha_fora_do_despacho_nao_trava_com_ele(sorteada: Rede, dsn:
 
     sessao = threading.Thread(target=ratificar_em_outra_sessao)
     sessao.start()
+    dormindo = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+    ate(lambda: sorteada.bd.execute(dormindo).rowcount, o_que="a saída falhar devagar")
     sorteada.atualizar(DEMANDA, ANA)
     sorteada.despachar()
     sessao.join()

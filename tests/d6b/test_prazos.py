@@ -174,3 +174,88 @@ def test_alerta_nao_leva_dado_pessoal_da_descricao(rede: Rede) -> None:
     rede.despachar()
     varrer(rede)
     assert rede.eventos(PROXIMO)[0]["payload"]["descricao_prazo"] == "ligar p/ [telefone removido]"
+
+
+FUSOS = [
+    # Na noite de São Paulo já é 1º de dezembro em UTC; na manhã de Tóquio e de Kiritimati, ainda é 30 de novembro.
+    ("America/Sao_Paulo", "2026-12-01 00:30+00", "2026-12-01 03:00+00"),
+    ("Etc/GMT+12", "2026-12-01 11:30+00", "2026-12-01 12:00+00"),
+    ("Asia/Tokyo", "2026-11-30 20:00+00", "2026-12-01 00:00+00"),
+    ("Pacific/Kiritimati", "2026-11-30 10:30+00", "2026-12-01 00:00+00"),
+]
+
+
+def no_fuso(rede: Rede, fuso: str, quando: str) -> None:
+    rede.bd.execute("UPDATE core.parametros SET valor = to_jsonb(%s::text) WHERE nome = 'fuso_horario'", [fuso])
+    rede.relogio(quando)
+
+
+@pytest.mark.parametrize(("fuso", "agora", "acabou"), FUSOS)
+def test_prazo_para_um_dia_que_ainda_corre_em_algum_lado_e_aceito_alertado_e_so_depois_vence(
+    rede: Rede, fuso: str, agora: str, acabou: str
+) -> None:
+    """E10."""
+    no_fuso(rede, fuso, agora)
+    com_prazo(rede, DEMANDA, ANA, "2026-11-30")
+    assert rede.um("""SELECT d6b.validar_atualizacao('prazo_registrado', '{"data_estimada": "2026-11-30"}')""")[
+        "valido"
+    ]
+    assert varrer(rede) == {"alertas_enviados": 1, "prazos_vencidos": 0, "falhas": 0}
+    assert [alerta["payload"]["dias_restantes"] for alerta in rede.eventos(PROXIMO)] == [0]
+    rede.relogio(acabou)
+    assert varrer(rede) == {"alertas_enviados": 0, "prazos_vencidos": 1, "falhas": 0}
+    assert not rede.um("""SELECT d6b.validar_atualizacao('prazo_registrado', '{"data_estimada": "2026-11-30"}')""")[
+        "valido"
+    ]
+
+
+@pytest.mark.parametrize(("fuso", "agora", "acabou"), FUSOS)
+@pytest.mark.parametrize("tarde", [False, True])
+def test_concluir_cumpre_o_prazo_enquanto_seu_dia_corre(
+    rede: Rede, fuso: str, agora: str, acabou: str, tarde: bool
+) -> None:
+    no_fuso(rede, fuso, agora)
+    com_prazo(rede, DEMANDA, ANA, "2026-11-30")
+    if tarde:
+        rede.relogio(acabou)
+    rede.concluir(DEMANDA, ANA)
+    rede.despachar()
+    assert rede.um("SELECT status FROM d6b.prazos") == ("vencido" if tarde else "cumprido")
+
+
+def test_dias_restantes_contam_dias_utc(rede: Rede) -> None:
+    no_fuso(rede, "America/Sao_Paulo", "2026-12-01 00:30+00")
+    com_prazo(rede, DEMANDA, ANA, "2026-12-03")
+    varrer(rede)
+    assert rede.eventos(PROXIMO)[0]["payload"]["dias_restantes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("publicado", "status"),
+    [("concluir", "cumprido"), ("sortear", "substituido"), ("atualizar", "substituido")],
+)
+def test_a_varredura_que_roda_antes_da_leitura_nao_muda_o_destino_do_prazo(
+    rede: Rede, publicado: str, status: str
+) -> None:
+    """N51: o evento é de antes do fim do prazo, e só foi lido depois."""
+    com_prazo(rede, DEMANDA, ANA, "2026-12-02")
+    rede.relogio("2026-12-02 10:00+00")
+    if publicado == "concluir":
+        rede.concluir(DEMANDA, ANA)
+    elif publicado == "sortear":
+        rede.sortear(DEMANDA, BIA)
+    else:
+        rede.atualizar(DEMANDA, ANA, "prazo_registrado", {"data_estimada": "2026-12-20"})
+    rede.relogio("2026-12-04 12:00+00")
+    assert varrer(rede)["prazos_vencidos"] == 1
+    rede.despachar()
+    assert rede.um("SELECT status FROM d6b.prazos WHERE data_estimada = '2026-12-02'") == status
+
+
+def test_o_prazo_que_ja_tinha_passado_na_hora_do_evento_fica_vencido(rede: Rede) -> None:
+    com_prazo(rede, DEMANDA, ANA, "2026-12-02")
+    rede.relogio("2026-12-04 12:00+00")
+    varrer(rede)
+    rede.sortear(DEMANDA, BIA)
+    rede.despachar()
+    assert rede.um("SELECT status FROM d6b.prazos") == "vencido"

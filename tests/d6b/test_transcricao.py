@@ -1,5 +1,7 @@
 """Relato em áudio e sua transcrição (3.2, 3.2.1, 3.9.1; E15, E18)."""
 
+from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -7,6 +9,7 @@ import psycopg
 import pytest
 
 from tests.apoio.rede import Rede
+from tests.apoio.textos import publicar_textos
 
 DEMANDA, ANA, BIA = UUID(int=1), UUID(int=11), UUID(int=12)
 TRANSCRITA = "conselheiro.atualização_transcrita"
@@ -153,6 +156,37 @@ def test_resultado_da_transcricao_solta_o_fecho_e_nunca_publica_a_conclusao(sort
     assert final == (
         "Tudo pronto na praça." if sucesso else "Conclusão relatada em áudio; a transcrição não foi possível."
     )
+
+
+@pytest.mark.parametrize("sucesso", [True, False])
+def test_a_transcricao_da_conclusao_fica_como_ultima_alteracao_do_acompanhamento(sorteada: Rede, sucesso: bool) -> None:
+    """2.2; e quem encerrou o ciclo continua a ser a conclusão."""
+    audio = concluir_por_audio(sorteada)
+    sorteada.despachar()
+    encerrado = [item for item in linha_do_tempo(sorteada) if "encerrado" in item]
+    sorteada.relogio("2026-12-01 09:30:00.129+00")
+    evento = transcrever(sorteada, audio) if sucesso else falhar(sorteada, audio)
+    sorteada.despachar()
+    ciclo = sorteada.acompanhamento(DEMANDA)
+    assert ciclo["event_id_ultima_alteracao"] == evento
+    assert ciclo["atualizado_em"] == datetime(2026, 12, 1, 9, 30, 0, 120000, tzinfo=UTC)
+    assert [item for item in linha_do_tempo(sorteada) if "encerrado" in item] == encerrado
+
+
+def test_o_resumo_publicado_move_a_hora_da_ultima_alteracao_e_nao_o_evento(sorteada: Rede) -> None:
+    evento = sorteada.atualizar(DEMANDA, ANA)
+    sorteada.despachar()
+    sorteada.relogio("2026-12-01 09:30:00+00")
+    publicar_textos(sorteada.bd)
+    ciclo = sorteada.acompanhamento(DEMANDA)
+    assert ciclo["event_id_ultima_alteracao"] == evento
+    assert ciclo["atualizado_em"] == datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
+
+
+def linha_do_tempo(rede: Rede) -> list[str]:
+    """Cada coisa com o que veio logo antes dela."""
+    itens = [linha["o_que"] for linha in rede.linhas("SELECT o_que FROM core.linha_do_tempo(%s)", DEMANDA)]
+    return [f"{antes} > {item}" for antes, item in pairwise(itens)]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ DECLARE
     v_erro      text;
     v_sqlstate  text;
     v_resultado text;
+    v_contexto  jsonb;
 BEGIN
     IF core._chave_detida(p_colonia, p_evento.chave, p_evento.sequence_number) THEN
         PERFORM core._guardar_evento(p_colonia, p_evento, 'em_espera', NULL, NULL);
@@ -16,10 +17,10 @@ BEGIN
 
     EXECUTE format('SELECT %I.tratar($1)', p_esquema) INTO v_resultado USING p_evento;
     IF v_resultado = 'duplicado' THEN
+        EXECUTE format('SELECT %I.contexto($1)', p_esquema) INTO v_contexto USING p_evento;
         RAISE LOG USING
             MESSAGE = format('Evento já processado pela %s', p_colonia),
-            DETAIL = jsonb_build_object('colonia', p_colonia, 'tipo', p_evento.tipo, 'event_id', p_evento.event_id,
-                                        'correlacao_id', p_evento.correlacao_id)::text;
+            DETAIL = v_contexto::text;
     END IF;
 EXCEPTION WHEN OTHERS OR assert_failure THEN
     GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;

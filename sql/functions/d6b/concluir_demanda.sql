@@ -39,11 +39,7 @@ BEGIN
     VALUES (p_event_id, 'conclusao_demanda', d6b.centesimo(core.agora()))
     ON CONFLICT (event_id) DO NOTHING;
 
-    UPDATE d6b.prazos AS p
-       SET status = CASE WHEN p.data_estimada < (v_quando AT TIME ZONE 'UTC')::date THEN 'vencido' ELSE 'cumprido' END
-     WHERE p.acompanhamento_id = p_acompanhamento.id
-       AND p.status = 'vigente';
-
+    PERFORM d6b.encerrar_prazos(p_acompanhamento.id, v_quando, 'cumprido');
     PERFORM d6b.enfileirar_fecho(p_atualizacao);
     RETURN v_saidas;
 END

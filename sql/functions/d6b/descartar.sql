@@ -39,13 +39,7 @@ RETURNS text
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    PERFORM core.registrar(p_nivel, p_mensagem,
-                           jsonb_build_object('colonia', 'D-6b',
-                                              'tipo', p_evento.tipo,
-                                              'event_id', p_evento.event_id,
-                                              'correlacao_id', p_evento.correlacao_id,
-                                              'demanda_id', p_evento.payload -> 'demanda_id',
-                                              'conselheiro_id', p_evento.payload -> 'conselheiro_id') || p_detalhe);
+    PERFORM core.registrar(p_nivel, p_mensagem, d6b.contexto(p_evento) || p_detalhe);
     PERFORM d6b.marcar_processado(p_evento);
     RETURN 'descartado: ' || p_mensagem;
 END

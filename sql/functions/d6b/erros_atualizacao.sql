@@ -10,6 +10,8 @@ DECLARE
                                              "gravidade": ["baixa", "media", "alta"],
                                              "novo_status": ["pendente", "em_andamento", "aguardando", "concluido",
                                                              "bloqueado"]}';
+    -- Os que têm valores ou formato próprios, julgados adiante.
+    c_julgados     CONSTANT text[] := ARRAY['canal', 'novo_status', 'protocolo_numero', 'data_estimada'];
     v_obrigatorios CONSTANT text[] := coalesce(d6b.campos_obrigatorios(p_tipo), '{}');
     v_campo        text;
     v_valor        jsonb;
@@ -17,7 +19,8 @@ DECLARE
     v_erros        jsonb := '[]'::jsonb;
 BEGIN
     FOREACH v_campo IN ARRAY v_obrigatorios LOOP
-        IF d6b.em_branco(p_conteudo -> v_campo) THEN
+        IF d6b.em_branco(p_conteudo -> v_campo)
+           OR (v_campo <> ALL (c_julgados) AND NOT d6b.diz_algo(p_conteudo -> v_campo)) THEN
             v_erros := v_erros || d6b.erro(v_campo, 'Campo obrigatório.');
         END IF;
     END LOOP;
@@ -34,7 +37,8 @@ BEGIN
 
     v_valor := p_conteudo -> 'protocolo_numero';
     IF p_tipo = 'protocolo_aberto' AND NOT d6b.em_branco(v_valor)
-       AND NOT (jsonb_typeof(v_valor) = 'string' AND v_valor #>> '{}' ~ '^[A-Za-z0-9./ -]{4,}$') THEN
+       AND NOT (jsonb_typeof(v_valor) = 'string' AND v_valor #>> '{}' ~ '^[A-Za-z0-9./ -]{4,}$'
+                AND v_valor #>> '{}' ~ '[A-Za-z0-9]') THEN
         v_erros := v_erros || d6b.erro('protocolo_numero', 'Formato de protocolo inválido.');
     END IF;
 
@@ -78,6 +82,21 @@ $$;
 
 COMMENT ON FUNCTION d6b.em_branco(jsonb) IS
 'Se o valor falta, é nulo ou é um texto vazio.';
+
+CREATE OR REPLACE FUNCTION d6b.diz_algo(p_valor jsonb)
+RETURNS boolean
+LANGUAGE sql
+IMMUTABLE
+PARALLEL SAFE
+AS $$
+    SELECT CASE jsonb_typeof(p_valor)
+               WHEN 'string' THEN p_valor #>> '{}' ~ '[^[:space:][:cntrl:]]'
+               ELSE coalesce(jsonb_typeof(p_valor) = 'number', false)
+           END
+$$;
+
+COMMENT ON FUNCTION d6b.diz_algo(jsonb) IS
+'Se o valor é um texto que não está em branco, ou um número: o que uma pessoa lê na descrição publicada. Fonte: N48.';
 
 CREATE OR REPLACE FUNCTION d6b.lista(p_valores jsonb)
 RETURNS text

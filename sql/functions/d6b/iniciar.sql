@@ -19,13 +19,16 @@ BEGIN
         EXIT WHEN v_tratados = 0;
         v_replay := v_replay + v_tratados;
     END LOOP;
-    -- Os dois últimos passos são de aviso e de reparo: se falham, o replay fica.
+    -- Os dois últimos passos são de aviso e de reparo, cada um por si: se um falha, o replay e o outro ficam.
     BEGIN
         v_inativos := d6b.verificar_acompanhamentos_inativos();
+    EXCEPTION WHEN OTHERS OR assert_failure THEN
+        PERFORM d6b.registrar_falha_no_inicio('verificar_acompanhamentos_inativos', SQLSTATE, SQLERRM);
+    END;
+    BEGIN
         v_republicadas := d6b.republicar_saidas_conclusao_pendentes();
     EXCEPTION WHEN OTHERS OR assert_failure THEN
-        PERFORM core.registrar('erro', 'Falha na inicialização da D-6b',
-                               jsonb_build_object('colonia', 'D-6b', 'erro', SQLERRM));
+        PERFORM d6b.registrar_falha_no_inicio('republicar_saidas_conclusao_pendentes', SQLSTATE, SQLERRM);
     END;
 
     v_balanco := jsonb_build_object('eventos_tratados', v_replay,
@@ -38,7 +41,18 @@ $$;
 
 COMMENT ON FUNCTION d6b.iniciar() IS
 'Semeia cursores, trata o que ficou por tratar, relata inativos e republica saídas de conclusão pendentes; devolve
-{eventos_tratados, acompanhamentos_inativos, conclusoes_republicadas}. Numa transação só: com muito atraso, prefira
+{eventos_tratados, acompanhamentos_inativos, conclusoes_republicadas}, nulo o passo que falhou, de que fica ocorrência. Numa transação só: com muito atraso, prefira
 antes CALL core.despachar(). Fonte: D-6b 4.3.';
+
+CREATE OR REPLACE FUNCTION d6b.registrar_falha_no_inicio(p_passo text, p_sqlstate text, p_erro text)
+RETURNS void
+LANGUAGE sql
+AS $$
+    SELECT core.registrar('erro', 'Falha na inicialização da D-6b',
+                          jsonb_build_object('colonia', 'D-6b', 'passo', p_passo, 'sqlstate', p_sqlstate, 'erro', p_erro))
+$$;
+
+COMMENT ON FUNCTION d6b.registrar_falha_no_inicio(text, text, text) IS
+'Ocorrência de nível erro do passo da inicialização que falhou. Fonte: D-6b 4.3.';
 
 GRANT EXECUTE ON FUNCTION d6b.iniciar() TO formigueiro_app, formigueiro_dba;

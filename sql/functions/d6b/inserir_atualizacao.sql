@@ -15,9 +15,9 @@ BEGIN
     v.tipo := v_payload ->> 'tipo';
     v.texto_bruto := v_payload ->> 'texto_bruto';
     v.texto_estruturado := v_payload ->> 'texto_estruturado';
-    v.sugestao_ia := nullif(v_payload -> 'sugestao_ia', 'null');
     v.conteudo_estruturado := coalesce(nullif(v_payload -> 'conteudo_estruturado', 'null'), '{}') - c_do_servidor;
     v.origem_estruturacao := coalesce(v_payload ->> 'origem_estruturacao', 'conselheiro');
+    v.sugestao_ia := CASE v.origem_estruturacao WHEN 'ia_assistida' THEN v_payload -> 'sugestao_ia' END;
     v.event_id_publicacao := p_evento.event_id;
     v.correlacao_id := p_evento.correlacao_id;
     IF v_audio IS NOT NULL THEN
@@ -31,7 +31,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.atualizacao_do_evento(core.event_log) IS
 'A linha que um conselheiro.atualização_registrada pede, ainda sem identidade: os campos do servidor são descartados do
-conteúdo (E18), e com áudio o texto nasce vazio e aguardando transcrição. Fonte: D-6b 2.3, 3.2.';
+conteúdo (E18), a sugestão só fica se a origem é ia_assistida, e com áudio o texto nasce vazio e aguardando transcrição. Fonte: D-6b 2.3, 3.2.';
 
 CREATE OR REPLACE FUNCTION d6b.audio(p_payload jsonb)
 RETURNS text
@@ -39,11 +39,15 @@ LANGUAGE sql
 IMMUTABLE
 PARALLEL SAFE
 AS $$
-    SELECT nullif(p_payload ->> 'audio_object_key', '')
+    SELECT CASE
+               WHEN jsonb_typeof(p_payload -> 'audio_object_key') = 'string'
+                    AND p_payload ->> 'audio_object_key' ~ '[!-~]' COLLATE "C"
+               THEN p_payload ->> 'audio_object_key'
+           END
 $$;
 
 COMMENT ON FUNCTION d6b.audio(jsonb) IS
-'A chave do relato em áudio; NULL sem áudio, e uma chave vazia é o mesmo que nenhuma.';
+'A chave do relato em áudio; NULL sem áudio. Uma chave em branco, ou que não é texto, é o mesmo que nenhuma. Fonte: N48.';
 
 CREATE OR REPLACE FUNCTION d6b.inserir_atualizacao(
     p_acompanhamento d6b.acompanhamentos, p_atualizacao d6b.atualizacoes, p_quando timestamptz
@@ -123,10 +127,7 @@ RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    UPDATE d6b.prazos AS p
-       SET status = 'substituido'
-     WHERE p.acompanhamento_id = p_atualizacao.acompanhamento_id
-       AND p.status = 'vigente';
+    PERFORM d6b.encerrar_prazos(p_atualizacao.acompanhamento_id, p_atualizacao.criado_em, 'substituido');
     INSERT INTO d6b.prazos (acompanhamento_id, demanda_id, data_estimada, descricao, event_id_atualizacao, criado_em)
     VALUES (p_atualizacao.acompanhamento_id, p_atualizacao.demanda_id,
             d6b.data_valida(p_atualizacao.conteudo_estruturado -> 'data_estimada'),

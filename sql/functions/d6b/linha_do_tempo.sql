@@ -15,7 +15,19 @@ SET enable_mergejoin = off
 AS $$
     SELECT core.exigir_valor(p_demanda_id, 'demanda_id');
     WITH ciclos AS MATERIALIZED (
-        SELECT * FROM d6b.acompanhamentos AS a WHERE a.demanda_id = p_demanda_id
+        -- O que encerrou um concluído é sua última atualização: a transcrição dela ainda o altera depois.
+        SELECT a.*,
+               CASE a.status
+                   WHEN 'concluido'
+                   THEN (SELECT u.event_id_publicacao
+                           FROM d6b.atualizacoes AS u
+                          WHERE u.acompanhamento_id = a.id
+                          ORDER BY u.sequencia DESC
+                          LIMIT 1)
+                   ELSE a.event_id_ultima_alteracao
+               END AS encerrado_por
+          FROM d6b.acompanhamentos AS a
+         WHERE a.demanda_id = p_demanda_id
     ), atualizacoes AS MATERIALIZED (
         SELECT * FROM d6b.atualizacoes AS u WHERE u.demanda_id = p_demanda_id
     ), linhas (quando, causa, ordem, o_que, quem, detalhe) AS (
@@ -34,14 +46,14 @@ AS $$
           FROM ciclos AS a
          WHERE a.data_inicio IS NOT NULL
         UNION ALL
-        SELECT coalesce(a.data_conclusao, a.atualizado_em), a.event_id_ultima_alteracao, 4,
+        SELECT coalesce(a.data_conclusao, a.atualizado_em), a.encerrado_por, 4,
                'acompanhamento encerrado: ' || a.status, a.conselheiro_id::text,
                jsonb_build_object('acompanhamento_id', a.id, 'motivo', a.motivo_encerramento,
                                   'total_atualizacoes', a.total_atualizacoes)
           FROM ciclos AS a
          WHERE a.status NOT IN ('aguardando_inicio', 'em_andamento')
         UNION ALL
-        SELECT coalesce(a.data_conclusao, a.atualizado_em), a.event_id_ultima_alteracao, 5,
+        SELECT coalesce(a.data_conclusao, a.atualizado_em), a.encerrado_por, 5,
                'saída de conclusão por publicar: ' || (s.saida ->> 'tipo'), NULL,
                jsonb_build_object('acompanhamento_id', a.id, 'event_id', s.saida -> 'event_id')
           FROM ciclos AS a
@@ -72,7 +84,8 @@ AS $$
                CASE f.especie WHEN 'fecho' THEN 'resumo de fecho' ELSE 'texto' END || ' na fila de publicação, atualização '
                || f.sequencia,
                NULL,
-               jsonb_build_object('atualizacao_id', f.atualizacao_id, 'tentativas', f.tentativas,
+               jsonb_build_object('atualizacao_id', f.atualizacao_id, 'acompanhamento_id', f.acompanhamento_id,
+                                  'tentativas', f.tentativas,
                                   'proxima_tentativa', f.proxima_tentativa, 'ultimo_erro', f.ultimo_erro)
           FROM atualizacoes AS u
           JOIN d6b.publicacoes_pendentes AS f ON f.atualizacao_id = u.id
@@ -80,10 +93,15 @@ AS $$
         SELECT p.publicada_em, p.event_id, 1,
                'atualização ' || p.sequencia || ' publicada' || CASE WHEN p.conteudo_suspeito THEN ', suspeita' ELSE '' END,
                NULL,
-               jsonb_build_object('atualizacao_id', p.atualizacao_id, 'event_id', p.event_id,
-                                  'versao_schema', p.versao_schema)
+               jsonb_build_object('atualizacao_id', p.atualizacao_id, 'acompanhamento_id', p.acompanhamento_id,
+                                  'event_id', p.event_id, 'versao_schema', p.versao_schema)
           FROM atualizacoes AS u
           JOIN d6b.publicacoes AS p ON p.atualizacao_id = u.id
+        UNION ALL
+        SELECT x.criado_em, x.event_id, 2, 'atualização descartada: acima do limite do acompanhamento',
+               a.conselheiro_id::text, jsonb_build_object('event_id', x.event_id, 'acompanhamento_id', a.id)
+          FROM ciclos AS a
+          JOIN d6b.atualizacoes_excedentes AS x ON x.acompanhamento_id = a.id
         UNION ALL
         SELECT c.criado_em, c.evento_id, 5, 'conclusão social registrada', NULL,
                jsonb_build_object('event_id', c.evento_id)

@@ -40,6 +40,9 @@ BEGIN
         SELECT 'd6b_alertas_prazo', jsonb_build_object(), count(*)::float8
           FROM d6b.prazos AS p
          WHERE p.alerta_enviado
+        UNION ALL
+        SELECT 'd6b_atualizacoes_excedentes', jsonb_build_object(), count(*)::float8
+          FROM d6b.atualizacoes_excedentes AS x
     )
     INSERT INTO d6b.medidas AS m (nome, rotulos, valor, apurada_em)
     SELECT a.nome, a.rotulos, a.valor, clock_timestamp()

@@ -30,9 +30,7 @@ BEGIN
 
     v_conclui := d6b.conclui(v_payload);
     IF v_acompanhamento.total_atualizacoes >= (core.parametro('limite_atualizacoes'))::int AND NOT v_conclui THEN
-        RETURN d6b.descartar(p_evento, 'aviso', 'Limite de atualizações do acompanhamento atingido',
-                             jsonb_build_object('acompanhamento_id', v_acompanhamento.id,
-                                                'total_atualizacoes', v_acompanhamento.total_atualizacoes));
+        RETURN d6b.descartar_excedente(p_evento, v_acompanhamento);
     END IF;
 
     v_primeira := v_acompanhamento.status = 'aguardando_inicio';

@@ -37,15 +37,13 @@ BEGIN
                    WHERE a.id = v_atualizacao.acompanhamento_id
                      AND a.redigido_em IS NOT NULL) THEN
         RETURN d6b.descartar(p_evento, 'aviso', 'A atualização não aguarda transcrição',
-                             jsonb_build_object('atualizacao_id', v_atualizacao.id,
-                                                'demanda_id', v_atualizacao.demanda_id,
-                                                'acompanhamento_id', v_atualizacao.acompanhamento_id));
+                             jsonb_build_object('atualizacao_id', v_atualizacao.id));
     END IF;
 
     v_sucesso := (v_payload ->> 'sucesso')::boolean AND coalesce(btrim(v_payload ->> 'texto_transcrito'), '') <> '';
     v_atualizacao := d6b.aplicar_transcricao(v_atualizacao, v_payload, v_sucesso);
     IF d6b.conclui(to_jsonb(v_atualizacao)) THEN
-        PERFORM d6b.aplicar_transcricao_da_conclusao(v_atualizacao, v_sucesso);
+        PERFORM d6b.aplicar_transcricao_da_conclusao(v_atualizacao, v_sucesso, p_evento);
     ELSIF v_sucesso THEN
         PERFORM d6b.enfileirar_publicacao(v_atualizacao);
     END IF;
@@ -108,7 +106,9 @@ $$;
 COMMENT ON FUNCTION d6b.aplicar_transcricao(d6b.atualizacoes, jsonb, boolean) IS
 'Grava na linha o resultado da transcrição: texto, modelo e confiança, ou a falha. Fonte: D-6b 3.9.1, E18.';
 
-CREATE OR REPLACE FUNCTION d6b.aplicar_transcricao_da_conclusao(p_atualizacao d6b.atualizacoes, p_sucesso boolean)
+CREATE OR REPLACE FUNCTION d6b.aplicar_transcricao_da_conclusao(
+    p_atualizacao d6b.atualizacoes, p_sucesso boolean, p_evento core.event_log
+)
 RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -117,7 +117,9 @@ BEGIN
        SET texto_resumo_final = CASE
                                     WHEN p_sucesso THEN p_atualizacao.texto_estruturado
                                     ELSE 'Conclusão relatada em áudio; a transcrição não foi possível.'
-                                END
+                                END,
+           event_id_ultima_alteracao = p_evento.event_id,
+           atualizado_em = d6b.centesimo(p_evento.publicado_em)
      WHERE a.id = p_atualizacao.acompanhamento_id;
     UPDATE d6b.publicacoes_pendentes AS p
        SET proxima_tentativa = clock_timestamp()
@@ -126,5 +128,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION d6b.aplicar_transcricao_da_conclusao(d6b.atualizacoes, boolean) IS
+COMMENT ON FUNCTION d6b.aplicar_transcricao_da_conclusao(d6b.atualizacoes, boolean, core.event_log) IS
 'O texto da conclusão relatada em áudio vira texto_resumo_final, e o resumo de fecho deixa de esperar. Fonte: E15.';

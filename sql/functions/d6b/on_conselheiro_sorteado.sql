@@ -85,10 +85,7 @@ BEGIN
            event_id_ultima_alteracao = p_evento.event_id,
            atualizado_em = d6b.centesimo(p_evento.publicado_em)
      WHERE a.id = p_anterior.id;
-    UPDATE d6b.prazos AS p
-       SET status = 'substituido'
-     WHERE p.acompanhamento_id = p_anterior.id
-       AND p.status = 'vigente';
+    PERFORM d6b.encerrar_prazos(p_anterior.id, p_evento.publicado_em, 'substituido');
     INSERT INTO d6b.processed_events (event_id, event_type, processed_at)
     VALUES (p_anterior.event_id_sorteio, 'conselheiro.sorteado', d6b.centesimo(core.agora()))
     ON CONFLICT (event_id) DO NOTHING;

@@ -9,6 +9,7 @@ DECLARE
     v_demanda        uuid  := (v_payload ->> 'demanda_id')::uuid;
     v_faltas         text[] := d6b.campos_ausentes(v_payload, 'demanda_id', 'conclusao_id', 'data_conclusao',
                                                    'total_conclusoes', 'ratificacao_necessaria');
+    v_erros          jsonb := d6b.erros_da_conclusao(v_payload);
     v_acompanhamento d6b.acompanhamentos;
 BEGIN
     IF d6b.ja_processado(p_evento) OR d6b.tem_atualizacao(p_evento) THEN
@@ -18,9 +19,8 @@ BEGIN
     IF v_faltas <> '{}' THEN
         RETURN d6b.descartar(p_evento, 'erro', 'Payload incompleto', jsonb_build_object('faltam', v_faltas));
     END IF;
-    IF length(v_payload ->> 'conclusao_id') > 200 THEN
-        RETURN d6b.descartar(p_evento, 'erro', 'Confirmação inválida', jsonb_build_object(
-            'erros', jsonb_build_array(d6b.erro('conclusao_id', 'Texto acima de 200 caracteres.'))));
+    IF v_erros <> '[]' THEN
+        RETURN d6b.descartar(p_evento, 'erro', 'Conclusão coletiva inválida', jsonb_build_object('erros', v_erros));
     END IF;
 
     IF NOT (v_payload ->> 'ratificacao_necessaria')::boolean THEN
@@ -28,6 +28,10 @@ BEGIN
     END IF;
 
     v_acompanhamento := d6b.acompanhamento_ativo(v_demanda);
+    IF v_acompanhamento.id IS NOT NULL AND d6b.conclusao_ja_gravada(v_demanda, v_payload ->> 'conclusao_id') THEN
+        PERFORM d6b.marcar_processado(p_evento);
+        RETURN 'duplicado';
+    END IF;
     IF v_acompanhamento.id IS NOT NULL THEN
         PERFORM d6b.inserir_atualizacao_de_sistema(
             v_acompanhamento,
@@ -55,7 +59,52 @@ $$;
 
 COMMENT ON FUNCTION d6b.on_demanda_conclusao_confirmada(core.event_log) IS
 'Handler de demanda.conclusao_confirmada: com ratificação desnecessária, registra a conclusão social; com acompanhamento
-ativo, grava a pendência e uma atualização de sistema, sem mudar o status. Fonte: D-6b 3.15, E16.';
+ativo, grava a pendência e uma atualização de sistema, sem mudar o status. A mesma conclusão, noutro evento, não se
+repete. Descarta, com ocorrência: payload incompleto, conclusao_id em branco ou de mais de 200 caracteres, total que não conta
+ninguém. Fonte: D-6b 3.15, E12, E16, N48, N49.';
+
+CREATE OR REPLACE FUNCTION d6b.erros_da_conclusao(p_payload jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql
+IMMUTABLE
+AS $$
+DECLARE
+    v_erros jsonb := '[]'::jsonb;
+BEGIN
+    IF NOT d6b.diz_algo(p_payload -> 'conclusao_id') THEN
+        v_erros := v_erros || d6b.erro('conclusao_id', 'Campo obrigatório.');
+    ELSIF length(p_payload ->> 'conclusao_id') > 200 THEN
+        v_erros := v_erros || d6b.erro('conclusao_id', 'Texto acima de 200 caracteres.');
+    END IF;
+    IF NOT core._inteiro_entre(p_payload -> 'total_conclusoes', 1, 2147483647) THEN
+        v_erros := v_erros || d6b.erro('total_conclusoes', 'Esperado um número inteiro de 1 a 2147483647.');
+    END IF;
+    RETURN v_erros;
+END
+$$;
+
+COMMENT ON FUNCTION d6b.erros_da_conclusao(jsonb) IS
+'O que o Registro deixa passar e não é uma conclusão coletiva: [{campo, mensagem}], vazio se é. Fonte: D-6b 3.15, N48.';
+
+CREATE OR REPLACE FUNCTION d6b.conclusao_ja_gravada(p_demanda_id uuid, p_conclusao_id text)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT
+                     FROM d6b.atualizacoes AS u
+                     JOIN core.event_log AS e ON e.event_id = u.event_id_publicacao
+                    WHERE u.demanda_id = p_demanda_id
+                      AND u.origem_estruturacao = 'sistema'
+                      AND e.tipo = 'demanda.conclusao_confirmada'
+                      AND lower(e.payload ->> 'conclusao_id') = lower(p_conclusao_id));
+END
+$$;
+
+COMMENT ON FUNCTION d6b.conclusao_ja_gravada(uuid, text) IS
+'Se a mesma conclusão coletiva, sem distinguir maiúsculas, já deixou sua atualização de sistema, ainda que num ciclo
+anterior da demanda. Quem chama travou o acompanhamento. Fonte: N49.';
 
 CREATE OR REPLACE FUNCTION d6b.registrar_conclusao_social(p_demanda_id uuid, p_evento_id uuid, p_quando timestamptz)
 RETURNS void

@@ -38,19 +38,39 @@ BEGIN
                                  conteudo_suspeito, descricao, publicada_em)
     VALUES (v_atualizacao.id, v_acompanhamento.id, v_atualizacao.sequencia, (v_saida ->> 'event_id')::uuid,
             v_saida ->> 'versao_schema', p_termos <> '{}', p_descricao, d6b.centesimo(core.agora()));
-    UPDATE d6b.acompanhamentos AS a SET texto_resumo_ciclo = p_resumo WHERE a.id = v_acompanhamento.id;
+    PERFORM d6b.guardar_resumo(v_acompanhamento.id, p_resumo);
     v_resumo := d6b.saida_resumo_ciclo(v_acompanhamento, p_resumo, p_fontes, false, v_atualizacao.correlacao_id);
     PERFORM core._exigir_saida(v_resumo);
-    PERFORM core._publicar_saidas(v_causa, 'D-6b', jsonb_build_array(v_saida, v_resumo));
+    PERFORM core._publicar_saidas(v_causa, 'D-6b',
+                                  CASE
+                                      WHEN d6b.e_o_ciclo_mais_novo(v_acompanhamento) THEN jsonb_build_array(v_saida, v_resumo)
+                                      ELSE jsonb_build_array(v_saida)
+                                  END);
     RETURN true;
 END
 $$;
 
 COMMENT ON FUNCTION d6b.publicar_atualizacao(uuid, uuid, text[], text, jsonb, text, uuid[]) IS
 'Publica conselheiro.atualização_publicada e demanda.resumo_ciclo_atualizado de uma atualização reservada, com os textos
-que o Python compôs (termos da denylist, descrição e resumo já sanitizados), e a tira da fila. Devolve false, sem nada
-fazer, se a reserva não vale mais. Erros: FM422 argumento nulo, salvo caminho, ou texto que faria um
-evento que o Registro recusa, e nada muda. Fonte: D-6b 3.4 e 3.7.1, E02, E05, N76.';
+que o Python compôs (termos da denylist, descrição e resumo já sanitizados), e a tira da fila; de um ciclo que já não é o
+mais novo da demanda, o resumo só se guarda. Devolve false, sem nada fazer, se a reserva não vale mais. Erros: FM422
+argumento nulo, salvo caminho, ou texto que faria um evento que o Registro recusa, e nada muda.
+Fonte: D-6b 3.4 e 3.7.1, E02, E05, N47, N76.';
+
+CREATE OR REPLACE FUNCTION d6b.guardar_resumo(p_acompanhamento_id uuid, p_resumo text)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    UPDATE d6b.acompanhamentos AS a
+       SET texto_resumo_ciclo = p_resumo,
+           atualizado_em = d6b.centesimo(core.agora())
+     WHERE a.id = p_acompanhamento_id;
+END
+$$;
+
+COMMENT ON FUNCTION d6b.guardar_resumo(uuid, text) IS
+'Guarda o resumo do ciclo, publicado ou não, em seu acompanhamento. Fonte: D-6b 2.2.';
 
 CREATE OR REPLACE FUNCTION d6b.consumir_reserva(p_atualizacao_id uuid, p_reserva uuid, p_especie text)
 RETURNS boolean
@@ -94,6 +114,7 @@ BEGIN
                                     'descricao_sanitizada', p_descricao,
                                     'conteudo_estruturado', d6b.conteudo_publico(p_atualizacao.conteudo_estruturado),
                                     'origem_estruturacao', p_atualizacao.origem_estruturacao,
+                                    'acompanhamento_id', p_acompanhamento.id,
                                     'numero_sequencial', p_atualizacao.sequencia,
                                     'timestamp', core.iso(p_atualizacao.criado_em));
     IF p_caminho IS NOT NULL THEN
@@ -114,8 +135,8 @@ END
 $$;
 
 COMMENT ON FUNCTION d6b.saida_atualizacao_publicada(d6b.acompanhamentos, d6b.atualizacoes, text[], text, jsonb) IS
-'conselheiro.atualização_publicada: 1.2.0 com termo da denylist, 1.1.0 no texto limpo transcrito, 1.0.0 no digitado. O
-event_id deriva da atualização. Fonte: D-6b 3.4.';
+'conselheiro.atualização_publicada: 1.2.0 com termo da denylist, 1.1.0 no texto limpo transcrito, 1.0.0 no digitado;
+acompanhamento_id diz de que ciclo. O event_id deriva da atualização. Fonte: D-6b 3.4, N47.';
 
 CREATE OR REPLACE FUNCTION d6b.saida_resumo_ciclo(
     p_acompanhamento d6b.acompanhamentos, p_resumo text, p_fontes uuid[], p_fecho boolean, p_correlacao_id uuid
@@ -125,6 +146,7 @@ LANGUAGE sql
 AS $$
     SELECT core._saida('demanda.resumo_ciclo_atualizado', '1.0.0', jsonb_build_object(
                'demanda_id', p_acompanhamento.demanda_id,
+               'acompanhamento_id', p_acompanhamento.id,
                'resumo', p_resumo,
                'total_atualizacoes', t.total,
                'data_inicio', core.iso(p_acompanhamento.data_inicio),

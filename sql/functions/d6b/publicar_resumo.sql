@@ -20,12 +20,15 @@ BEGIN
     SELECT * INTO STRICT v_atualizacao FROM d6b.atualizacoes AS u WHERE u.id = p_atualizacao_id;
     SELECT * INTO STRICT v_acompanhamento FROM d6b.acompanhamentos AS a WHERE a.id = v_atualizacao.acompanhamento_id;
 
+    PERFORM d6b.guardar_resumo(v_acompanhamento.id, p_resumo);
+    IF NOT d6b.e_o_ciclo_mais_novo(v_acompanhamento) THEN
+        RETURN true;
+    END IF;
     v_saidas := jsonb_build_array(d6b.saida_resumo_ciclo(v_acompanhamento, p_resumo, p_fontes, true,
                                                          v_atualizacao.correlacao_id));
     PERFORM core._exigir_saida(v_saidas -> 0);
     UPDATE d6b.acompanhamentos AS a
-       SET texto_resumo_ciclo = p_resumo,
-           saidas_conclusao = a.saidas_conclusao || d6b.por_publicar(v_saidas),
+       SET saidas_conclusao = a.saidas_conclusao || d6b.por_publicar(v_saidas),
            saidas_conclusao_pendentes = true
      WHERE a.id = v_acompanhamento.id;
     PERFORM d6b.publicar_conclusao(d6b.causa_da_conclusao(v_atualizacao), v_acompanhamento.id, v_saidas);
@@ -35,7 +38,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.publicar_resumo(uuid, uuid, text, uuid[]) IS
 'Junta o resumo de fecho ao snapshot saidas_conclusao e o publica; se não puder, a varredura o republica. Devolve false,
-sem nada fazer, se a reserva não vale mais. Erros: FM422 argumento nulo, ou resumo que o Registro recusa: nada muda.
-Fonte: D-6b 3.7.1, E04, N76.';
+sem nada fazer, se a reserva não vale mais. De um ciclo que já não é o mais novo da demanda, o resumo só se guarda. Erros:
+FM422 argumento nulo, ou resumo que o Registro recusa: nada muda. Fonte: D-6b 3.7.1, E04, N47, N76.';
 
 GRANT EXECUTE ON FUNCTION d6b.publicar_resumo(uuid, uuid, text, uuid[]) TO formigueiro_app;

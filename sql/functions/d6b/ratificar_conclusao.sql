@@ -25,11 +25,7 @@ BEGIN
         RAISE EXCEPTION 'Apenas o conselheiro do acompanhamento pode ratificar' USING ERRCODE = 'FM403';
     END IF;
 
-    IF EXISTS (SELECT FROM core.dlq AS d
-                WHERE d.colonia = 'D-6b'
-                  AND d.chave = p_demanda_id::text
-                  AND d.especie = 'evento'
-                  AND d.estado IN ('pendente', 'em_espera')) THEN
+    IF d6b.ha_relato_por_processar(p_demanda_id) THEN
         -- Concluir agora faria o relato que espera chegar a um ciclo encerrado.
         RAISE EXCEPTION 'Há um relato desta demanda por processar; tente de novo mais tarde' USING ERRCODE = 'FM409';
     END IF;
@@ -49,8 +45,34 @@ $$;
 
 COMMENT ON FUNCTION d6b.ratificar_conclusao(uuid, uuid) IS
 'Ratifica a conclusão coletiva pendente e conclui a demanda: {demanda_id, status: concluida}.
-Erros: FM404 sem acompanhamento ativo; FM409 sem pendência, ou com relato à espera na DLQ; FM403 outro cidadão que não o conselheiro.
-Fonte: D-6b 3.16, E16, E17.';
+Erros: FM404 sem acompanhamento ativo; FM409 sem pendência, ou com evento da demanda por ler ou na DLQ; FM403 outro cidadão que não o conselheiro.
+Fonte: D-6b 3.16, E16, E17, N19.';
+
+CREATE OR REPLACE FUNCTION d6b.ha_relato_por_processar(p_demanda_id uuid)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+AS $$
+BEGIN
+    -- Por ler é o que passa da posição da colônia, abaixo ou acima do horizonte: só desta demanda, pelo índice da chave. O
+    -- que um despachante está a tratar ainda não moveu a posição, ou já segura o acompanhamento, que quem chama travou.
+    RETURN EXISTS (SELECT
+                     FROM core.dlq AS d
+                    WHERE d.colonia = 'D-6b'
+                      AND d.chave = p_demanda_id::text
+                      AND d.especie = 'evento'
+                      AND d.estado IN ('pendente', 'em_espera'))
+        OR EXISTS (SELECT
+                     FROM core.event_log AS e
+                    WHERE e.chave = p_demanda_id::text
+                      AND e.sequence_number > (SELECT c.posicao FROM core.consumidores AS c WHERE c.colonia = 'D-6b')
+                      AND e.tipo = ANY (d6b.tipos_consumidos()));
+END
+$$;
+
+COMMENT ON FUNCTION d6b.ha_relato_por_processar(uuid) IS
+'Se a D-6b ainda não tratou algum evento já publicado da demanda: por ler, ou em aberto na DLQ. Quem chama travou o
+acompanhamento. Fonte: N19.';
 
 CREATE OR REPLACE FUNCTION d6b.confirmacao_pendente(p_demanda_id uuid)
 RETURNS core.event_log

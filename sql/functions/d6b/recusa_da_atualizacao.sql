@@ -23,7 +23,7 @@ BEGIN
     IF v_origem NOT IN ('conselheiro', 'ia_assistida') THEN
         RETURN jsonb_build_object('mensagem', 'origem_estruturacao inválida', 'recebido', v_origem);
     END IF;
-    IF v_origem = 'ia_assistida' AND v_sugestao IS NULL THEN
+    IF v_origem = 'ia_assistida' AND jsonb_typeof(v_sugestao) IS DISTINCT FROM 'object' THEN
         RETURN jsonb_build_object('mensagem', 'origem_estruturacao ia_assistida exige sugestao_ia');
     END IF;
     IF jsonb_typeof(v_conteudo) <> 'object' THEN
@@ -31,7 +31,7 @@ BEGIN
     END IF;
 
     v_erros := d6b.erros_de_limite(v_payload, v_conteudo, v_sugestao)
-            || d6b.erros_atualizacao(v_payload ->> 'tipo', v_conteudo, core.dia_civico(p_evento.publicado_em));
+            || d6b.erros_atualizacao(v_payload ->> 'tipo', v_conteudo, d6b.dia_dos_prazos(p_evento.publicado_em));
     IF v_erros <> '[]' THEN
         RETURN jsonb_build_object('mensagem', 'Atualização inválida', 'erros', v_erros);
     END IF;

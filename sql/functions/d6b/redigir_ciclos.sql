@@ -40,6 +40,7 @@ BEGIN
            redigido_por = session_user,
            texto_resumo_final = NULL,
            texto_resumo_ciclo = NULL,
+           atualizado_em = d6b.centesimo(core.agora()),
            saidas_conclusao = (SELECT jsonb_agg(jsonb_set(s.saida, '{payload}',
                                                           core._redigir_payload(s.saida ->> 'tipo',
                                                                                 s.saida ->> 'versao_schema',

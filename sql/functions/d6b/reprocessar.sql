@@ -16,6 +16,8 @@ BEGIN
                   AND depois.sequence_number > e.sequence_number) THEN
         RAISE EXCEPTION 'O sorteio % é anterior ao último de sua demanda.', p_event_id USING ERRCODE = 'FM409';
     END IF;
+    -- Se ainda passa do teto, o handler a põe de volta.
+    DELETE FROM d6b.atualizacoes_excedentes AS x WHERE x.event_id = p_event_id;
     RETURN core._reprocessar('D-6b', p_event_id);
 END
 $$;

@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION d6b.validar_atualizacao(
     p_tipo       text,
     p_conteudo   jsonb,
-    p_hoje       date DEFAULT core.dia_civico(core.agora()),
+    p_hoje       date DEFAULT d6b.dia_dos_prazos(core.agora()),
     p_demanda_id uuid DEFAULT NULL
 )
 RETURNS jsonb

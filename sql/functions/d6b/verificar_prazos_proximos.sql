@@ -9,6 +9,7 @@ AS $$
 DECLARE
     v_agora    timestamptz := d6b.centesimo(p_agora);
     v_hoje     date        := (p_agora AT TIME ZONE 'UTC')::date;
+    v_dia      date        := d6b.dia_dos_prazos(p_agora);
     v_prazo    d6b.prazos;
     v_vencidos int;
     v_alertas  int := 0;
@@ -22,7 +23,7 @@ BEGIN
           JOIN d6b.acompanhamentos AS a ON a.id = p.acompanhamento_id
          WHERE p.status = 'vigente'
            AND p.data_estimada <= v_hoje + (core.parametro('dias_antecedencia_alerta_prazo'))::int
-           AND (p.data_estimada < v_hoje OR a.status NOT IN ('aguardando_inicio', 'em_andamento'))
+           AND (p.data_estimada < v_dia OR a.status NOT IN ('aguardando_inicio', 'em_andamento'))
            FOR UPDATE OF p SKIP LOCKED
     )
     UPDATE d6b.prazos AS p
@@ -37,7 +38,7 @@ BEGIN
           JOIN d6b.acompanhamentos AS a ON a.id = p.acompanhamento_id
          WHERE p.status = 'vigente'
            AND NOT p.alerta_enviado
-           AND p.data_estimada BETWEEN v_hoje AND v_hoje + (core.parametro('dias_antecedencia_alerta_prazo'))::int
+           AND p.data_estimada BETWEEN v_dia AND v_hoje + (core.parametro('dias_antecedencia_alerta_prazo'))::int
            AND a.status IN ('aguardando_inicio', 'em_andamento')
          ORDER BY p.data_estimada, p.id
            FOR UPDATE OF p SKIP LOCKED
@@ -58,7 +59,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.verificar_prazos_proximos(timestamptz) IS
 'Publica conselheiro.prazo_próximo dos prazos vigentes a até 3 dias (parâmetro dias_antecedencia_alerta_prazo, dias UTC)
-e marca vencido o que passou ou é de ciclo encerrado. Devolve {alertas_enviados, prazos_vencidos, falhas}; um alerta que
+e marca vencido o que passou (d6b.dia_dos_prazos) ou é de ciclo encerrado. Devolve {alertas_enviados, prazos_vencidos, falhas}; um alerta que
 não pôde sair fica na DLQ e não detém os outros. Pode rodar em várias sessões. Erros: FM422 hora nula ou infinita.
 Fonte: D-6b 3.12, E10, regra 9.';
 
@@ -83,7 +84,8 @@ BEGIN
                            'unidade_civica_id', v_acompanhamento.unidade_civica_id,
                            'prazo_id', p_prazo.id,
                            'data_estimada', to_char(p_prazo.data_estimada, 'YYYY-MM-DD'),
-                           'dias_restantes', p_prazo.data_estimada - (p_agora AT TIME ZONE 'UTC')::date,
+                           'dias_restantes',
+                           greatest(p_prazo.data_estimada - (p_agora AT TIME ZONE 'UTC')::date, 0),
                            'descricao_prazo', coalesce(core.mascarar_identificadores(p_prazo.descricao), ''),
                            'timestamp', core.iso(p_agora)),
         p_prazo.demanda_id,

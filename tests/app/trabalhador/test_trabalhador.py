@@ -7,6 +7,7 @@ from uuid import UUID
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from structlog.testing import capture_logs
 
 from app.pecas.denylist import Denylist
 from app.trabalhador import trabalhador
@@ -156,3 +157,29 @@ def test_outro_assume_quando_o_lider_morre(rede: Rede, dsn: str) -> None:
         assert not any(tarefa.done() for tarefa in tarefas)
 
     com_trabalhadores(dsn, cenario, quantos=2)
+
+
+@pytest.mark.parametrize("quebrada", ["d6b", "d8"])
+def test_o_inicio_que_falha_numa_colonia_nao_detem_a_outra_nem_o_trabalho(rede: Rede, dsn: str, quebrada: str) -> None:
+    rede.bd.execute(
+        f"""
+        CREATE OR REPLACE FUNCTION {quebrada}.iniciar() RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER AS $$
+        BEGIN RAISE 'não agora' USING ERRCODE = 'FM409'; END $$
+        """
+    )
+    # Só o início põe os cursores que faltam.
+    tipos = {"d6b": "demanda.conclusao_confirmada", "d8": "manutenção.executada"}
+    for colonia, tipo in tipos.items():
+        rede.bd.execute(f"DELETE FROM {colonia}.consumer_offset WHERE tipo_evento = %s", [tipo])
+
+    async def cenario(_: list["asyncio.Task[None]"]) -> None:
+        await ate(lambda: dormindo(rede))
+        rede.sortear(DEMANDA, ANA)
+        await ate(lambda: rede.acompanhamentos(DEMANDA))
+
+    with capture_logs() as linhas:
+        com_trabalhadores(dsn, cenario)
+    assert [linha["colonia"] for linha in linhas if linha["event"] == "início da colônia falhou"] == [quebrada]
+    for colonia, tipo in tipos.items():
+        consulta = f"SELECT count(*) FROM {colonia}.consumer_offset WHERE tipo_evento = %s"
+        assert rede.um(consulta, tipo) == (colonia != quebrada)

@@ -11,7 +11,8 @@ SELECT a.demanda_id,
        u.tipo,
        p.descricao,
        p.publicada_em,
-       p.event_id
+       p.event_id,
+       p.acompanhamento_id
   FROM d6b.publicacoes AS p
   JOIN core.event_log AS e ON e.event_id = p.event_id
   JOIN d6b.atualizacoes AS u ON u.id = p.atualizacao_id
@@ -20,6 +21,6 @@ SELECT a.demanda_id,
 
 COMMENT ON VIEW d6b.atualizacoes_publicas IS
 'As atualizações publicadas (conselheiro.atualização_publicada) com a descrição sanitizada; as suspeitas, que nascem
-internas na D-7, ficam de fora. Fonte: D-6b 3.4.';
+internas na D-7, ficam de fora. sequencia conta dentro de acompanhamento_id, o ciclo. Fonte: D-6b 3.4.';
 
 GRANT SELECT ON d6b.atualizacoes_publicas TO formigueiro_dba, formigueiro_leitura;
