@@ -29,7 +29,7 @@ def limpar(mensagem: str) -> str:
     """A mensagem sem valores citados nem identificadores pessoais, numa linha de tamanho limitado."""
     from app.pecas.sanitizador import sanitizar  # só aqui: é pesado de importar, e quase nenhum comando precisa
 
-    # Cortada também antes, que sanitizar um megabyte deteria o laço de eventos; e depois de saírem os valores, que o corte
-    # deixaria sem a aspa.
+    # Cortada também antes, que sanitizar um megabyte deteria o laço de eventos; e só depois de saírem os valores, que o
+    # corte deixaria sem a aspa.
     sem_valores = _VALOR_CITADO.sub(': "…"', " ".join(mensagem.split()))
     return sanitizar(sem_valores[: 4 * LIMITE])[:LIMITE]

@@ -9,7 +9,7 @@ AS $$
 DECLARE
     v_agora    timestamptz := d6b.centesimo(p_agora);
     v_hoje     date        := (p_agora AT TIME ZONE 'UTC')::date;
-    v_dia      date        := d6b.dia_dos_prazos(p_agora);
+    v_dia      date;
     v_prazo    d6b.prazos;
     v_vencidos int;
     v_alertas  int := 0;
@@ -17,6 +17,7 @@ DECLARE
     v_balanco  jsonb;
 BEGIN
     PERFORM core.exigir_hora(p_agora);
+    v_dia := d6b.dia_dos_prazos(p_agora);
     WITH alvo AS MATERIALIZED (
         SELECT p.id
           FROM d6b.prazos AS p
