@@ -73,6 +73,7 @@ async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
 
 
 async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event) -> None:
+    iniciou = False
     while not parar.is_set():
         if await _um(conexao, "SELECT pg_try_advisory_lock(%s)", TRAVA_DE_LIDER):
             _log.info("trabalhador na liderança")
@@ -80,7 +81,15 @@ async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asy
             await _iniciar(conexao)
             await _laco(conexao, denylist, parar, avisos=True)
             return
-        await _esperar(parar, ESPERA_DE_LIDER_S)
+        if await _um(conexao, "SELECT core.ha_lider()"):
+            await _esperar(parar, ESPERA_DE_LIDER_S)
+            continue
+        # A trava está com quem não é do aplicativo: não se espera por ele, e olha-se o banco como atrás de um pool (N65).
+        if not iniciou:
+            _log.warning("a trava do líder está com quem não é do aplicativo; o trabalhador olha o banco")
+            await _iniciar(conexao)
+            iniciou = True
+        await _laco(conexao, denylist, parar, avisos=False, segundos=ESPERA_DE_LIDER_S)
 
 
 async def _iniciar(conexao: AsyncConnection[Any]) -> None:
@@ -99,10 +108,18 @@ async def _iniciar(conexao: AsyncConnection[Any]) -> None:
     await conexao.execute("SELECT d6b.iniciar(), d8.iniciar()")
 
 
-async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, avisos: bool) -> None:
+async def _laco(
+    conexao: AsyncConnection[Any],
+    denylist: Denylist,
+    parar: asyncio.Event,
+    avisos: bool,
+    segundos: float = float("inf"),
+) -> None:
+    relogio = asyncio.get_running_loop().time
+    fim = relogio() + segundos
     recuo = RECUO_MINIMO_S
     agenda = Agenda()
-    while not parar.is_set():
+    while not parar.is_set() and relogio() < fim:
         try:
             await agenda.cumprir(conexao)
             houve = await _passo(conexao, denylist) or (avisos and await _dormir(conexao, agenda, parar))

@@ -22,7 +22,9 @@ BEGIN
                            'intrusos', (SELECT coalesce(jsonb_agg(jsonb_build_object('pid', d.pid, 'papel', d.papel)), '[]')
                                           FROM core._detentores_da_lideranca() AS d
                                          WHERE NOT d.lidera)),
-        'agenda', core._estado_da_agenda());
+        'agenda', core._estado_da_agenda(),
+        'aberto_ao_publico', EXISTS (SELECT FROM core._abertas_ao_publico()),
+        'produtores_de_mais', (SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') FROM core.produtores_de_mais() AS p));
     RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado));
 END
 $$;
@@ -31,7 +33,8 @@ COMMENT ON FUNCTION core.estado() IS
 'Estado da rede: {agora, maior_sequence, colonias: o que core.prontidao diz de cada uma, com posicao, horizonte e
 detentores da lacuna; cursores, publicacoes, filas, saidas_conclusao, trabalhador: {lider, intrusos: [{pid, papel}] que
 seguram a trava do líder sem ser do aplicativo}, agenda: [{nome, cron, comando, por, ultima_execucao, ultima_conclusao,
-atrasado}], problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
+atrasado}], aberto_ao_publico: se qualquer login pode tomar travas consultivas, produtores_de_mais: [{papel, membro_de}],
+problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
 
 CREATE OR REPLACE FUNCTION core._estado_do_barramento()
 RETURNS jsonb
@@ -181,7 +184,11 @@ AS $$
             UNION ALL
             SELECT 8, format('nenhum trabalhador pode liderar: a trava do líder está com %s, que não é do aplicativo',
                              coalesce((i ->> 'papel') || ' (pid ' || (i ->> 'pid') || ')', 'uma transação preparada'))
-              FROM jsonb_array_elements(p_estado -> 'trabalhador' -> 'intrusos') AS i) AS p (n, frase)
+              FROM jsonb_array_elements(p_estado -> 'trabalhador' -> 'intrusos') AS i
+            UNION ALL
+            SELECT 9, format('o produtor %s é também membro de %s: publica e opera quem só havia de publicar', p ->> 'papel',
+                             p ->> 'membro_de')
+              FROM jsonb_array_elements(p_estado -> 'produtores_de_mais') AS p) AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS
