@@ -14,8 +14,8 @@ from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
 VERSAO_MINIMA = 150000
 
 _ABERTO = (
-    "qualquer login deste servidor pode tomar travas consultivas e criar objetos grandes neste banco, e só o superusuário o"
-    " impede: ver docs/como-fazer/sem-superusuario.md"
+    "qualquer login pode tomar travas consultivas e criar objetos grandes neste banco, e só o superusuário o impede:"
+    " ver docs/como-fazer/sem-superusuario.md"
 )
 
 

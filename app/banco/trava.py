@@ -64,7 +64,7 @@ def _criar(guarda: psycopg.Connection[Any]) -> None:
     guarda.execute("SET client_min_messages = warning")
     for criar in ("SCHEMA IF NOT EXISTS migracoes", "TABLE IF NOT EXISTS migracoes.trava (nada boolean)"):
         with suppress(errors.UniqueViolation):  # outro o criou ao mesmo tempo, e já confirmou
-            guarda.execute(f"CREATE {criar}")  # type: ignore[arg-type]
+            guarda.execute(f"CREATE {criar}")
 
 
 def _esperar_a_vez(guarda: psycopg.Connection[Any]) -> None:

@@ -91,7 +91,10 @@ def _colonias(colonias: Sequence[Estado]) -> str:
 
 
 def _detida(colonia: Estado) -> str | None:
-    quem = [f"pid {d['pid']} ({d['papel']})" if d["pid"] else "transação preparada" for d in colonia["detentores"]]
+    quem = [
+        f"pid {d['pid']} ({d['papel']})" if d["pid"] else f"transação preparada {d['preparada']} ({d['dono']})"
+        for d in colonia["detentores"]
+    ]
     tempo = duracao(timedelta(seconds=colonia["horizonte_retido_segundos"]))
     return f"{', '.join(quem)}, há {tempo}" if quem else None
 

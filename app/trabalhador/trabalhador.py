@@ -84,7 +84,7 @@ async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asy
         if await _um(conexao, "SELECT core.ha_lider()"):
             await _esperar(parar, ESPERA_DE_LIDER_S)
             continue
-        # A trava está com quem não é do aplicativo: não se espera por ele, e olha-se o banco como atrás de um pool (N65).
+        # Está com quem não é do aplicativo: não se espera por ele, e olha-se o banco como atrás de um pool (N40).
         if not iniciou:
             _log.warning("a trava do líder está com quem não é do aplicativo; o trabalhador olha o banco")
             await _iniciar(conexao)

@@ -11,7 +11,11 @@ from psycopg.types.json import Jsonb
 from tests.apoio.rede import Rede
 
 DEMANDA, ANA = UUID(int=1), UUID(int=11)
-SORTEIO = {"demanda_id": str(DEMANDA), "conselheiro_id": str(ANA), "unidade_civica_id": str(UUID(int=7))}
+SORTEIO: dict[str, object] = {
+    "demanda_id": str(DEMANDA),
+    "conselheiro_id": str(ANA),
+    "unidade_civica_id": str(UUID(int=7)),
+}
 
 
 @pytest.fixture
@@ -60,9 +64,13 @@ def test_um_id_tomado_antes_de_haver_a_recusa_se_descarta_e_a_fila_anda(rede: Re
     rede.atualizar(DEMANDA, ANA)
     rede.despachar()
     rede.bd.execute(
-        "INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,"
-        " impressao) SELECT core.uuid_derivado('conselheiro.atualização_publicada', u.id::text), 'conselheiro.sorteado',"
-        " 'D-6a', '1.0.0', gen_random_uuid(), 'x', '{}', now(), 'x' FROM d6b.atualizacoes AS u"
+        """
+        INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,
+                                    impressao)
+        SELECT core.uuid_derivado('conselheiro.atualização_publicada', u.id::text), 'conselheiro.sorteado', 'D-6a',
+               '1.0.0', gen_random_uuid(), 'x', '{}', now(), 'x'
+          FROM d6b.atualizacoes AS u
+        """
     )
     _publicar_textos(rede)
     assert rede.um("SELECT sqlstate FROM core.dlq WHERE estado = 'pendente'") == "FM409"
@@ -100,4 +108,4 @@ def test_ninguem_de_fora_toma_um_numero_do_log(dsn: str, papel: str, comando: st
         psycopg.connect(make_conninfo(dsn, user=papel), autocommit=True) as conexao,
         pytest.raises(psycopg.errors.InsufficientPrivilege),
     ):
-        conexao.execute(comando)  # type: ignore[arg-type]
+        conexao.execute(comando)

@@ -33,7 +33,7 @@ def test_nem_quem_le_nem_quem_publica_trava_ou_escreve_fora_do_que_e_seu(dsn: st
         psycopg.connect(make_conninfo(dsn, user=papel), autocommit=True) as conexao,
         pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for function"),
     ):
-        conexao.execute(comando)  # type: ignore[arg-type]
+        conexao.execute(comando)
 
 
 def test_soltar_segue_de_todos(dsn: str) -> None:
@@ -55,11 +55,10 @@ def test_migrar_fecha_de_novo_o_que_se_abriu_e_nao_toca_no_que_se_deu_a_outro(re
         assert not rede.um(podem, "public", "lo_create(oid)")
         assert rede.um(podem, outro, "pg_advisory_lock(bigint)")
         assert rede.um(podem, "formigueiro_app", "pg_try_advisory_lock(bigint)")
-        antes = rede.linhas("SELECT oid, xmin::text, proacl FROM pg_proc WHERE proname ~ 'advisory|^lo_' ORDER BY 1")
+        linhas = "SELECT oid, xmin::text, proacl FROM pg_proc WHERE proname ~ 'advisory|^lo_' ORDER BY oid"
+        antes = rede.linhas(linhas)
         migrar(dsn, simulacao=True)
-        assert (
-            rede.linhas("SELECT oid, xmin::text, proacl FROM pg_proc WHERE proname ~ 'advisory|^lo_' ORDER BY 1") == antes
-        )
+        assert rede.linhas(linhas) == antes
     finally:
         rede.bd.execute(f"DROP OWNED BY {outro}; DROP ROLE {outro}")
 

@@ -52,9 +52,7 @@ def test_dois_sorteios_concorrentes_da_mesma_demanda_deixam_um_ativo(rede: Rede,
 
 
 @pytest.mark.parametrize("confirma", [True, False])
-def test_o_primeiro_sorteio_espera_o_que_outra_sessao_ainda_nao_confirmou(
-    rede: Rede, dsn: str, confirma: bool
-) -> None:
+def test_o_primeiro_sorteio_espera_o_que_outra_sessao_ainda_nao_confirmou(rede: Rede, dsn: str, confirma: bool) -> None:
     """Antes do primeiro não há linha a travar: quem decide é o índice dos ativos, que só a colônia escreve."""
     primeiro, segundo = rede.sortear(DEMANDA, ANA), rede.sortear(DEMANDA, BIA)
     with psycopg.connect(dsn) as uma, ThreadPoolExecutor() as executor:

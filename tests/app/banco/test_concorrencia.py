@@ -85,9 +85,7 @@ def test_num_impasse_com_quem_usa_o_banco_cede_quem_migra(
     """
     pasta = tmp_path / "functions"
     shutil.copytree(FUNCOES, pasta)
-    (pasta / "core" / "_trava.sql").write_text(
-        "LOCK TABLE core.parametros; LOCK TABLE core.relogio;", encoding="utf-8"
-    )
+    (pasta / "core" / "_trava.sql").write_text("LOCK TABLE core.parametros; LOCK TABLE core.relogio;", encoding="utf-8")
     tomou = Event()
     cedidas: list[psycopg.Error] = []
 
