@@ -105,7 +105,12 @@ async def _iniciar(conexao: AsyncConnection[Any]) -> None:
             continue
         # O despacho acaba por si na metade do statement_timeout: se acabou antes, não ficou atraso.
         esvaziou = relogio() - inicio < LIMITE_DO_COMANDO_S / 2
-    await conexao.execute("SELECT d6b.iniciar(), d8.iniciar()")
+    for colonia in ("d6b", "d8"):
+        try:
+            # O prazo dura só este comando: uma transação alheia que segure uma colônia não impede de trabalhar (N66).
+            await conexao.execute(f"SELECT set_config('lock_timeout', '1s', true), {colonia}.iniciar()")
+        except psycopg.errors.LockNotAvailable as erro:
+            _log.warning("uma colônia está presa por outra sessão; segue sem inicializá-la", erro=descrever(erro))
 
 
 async def _laco(

@@ -66,6 +66,18 @@ def test_e_um_problema_depois_de_alguns_segundos_que_um_parametro_diz(
     assert metrica(rede) == {0}
 
 
+@pytest.mark.parametrize("estragado", ['"x"', "-1", "1e400", "[]", "true", "null"])
+def test_um_parametro_estragado_nao_para_o_despacho_nem_cala_o_estado(
+    rede: Rede, parado: psycopg.Connection[Any], estragado: str
+) -> None:
+    ajustar(rede, "segundos_detencao_maxima", estragado)
+    ajustar(rede, "segundos_detencao_problema", estragado)
+    envelhecer(rede, 11)
+    rede.despachar()
+    assert len(rede.um("SELECT core.estado() -> 'problemas'")) == 2
+    parado.rollback()
+
+
 def test_por_padrao_ninguem_e_encerrado(rede: Rede, parado: psycopg.Connection[Any]) -> None:
     envelhecer(rede, 100_000)
     rede.despachar()

@@ -1,7 +1,7 @@
 """Uma linha que outra sessão segura detém o que precisa dela, e mais nada (N66)."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from app.pecas.denylist import Denylist
 from app.trabalhador import trabalhador
-from tests.apoio.espera import ate
+from tests.apoio.espera import PRAZO_S, ate
 from tests.apoio.rede import Rede
 from tests.d8.apoio import conclusao
 
@@ -176,25 +176,49 @@ def test_o_trabalhador_publica_os_outros_textos_e_nao_morre(
     segurar(operador)
 
     async def cenario() -> None:
+        outra = UUID(int=2)
+        sorteada.sortear(outra, ANA)
+        sorteada.atualizar(outra, ANA)
+        await quando(lambda: sorteada.eventos("demanda.resumo_ciclo_atualizado", outra))
+        assert sorteada.eventos("demanda.resumo_ciclo_atualizado", DEMANDA) == []
+        operador.rollback()
+        await quando(lambda: sorteada.eventos("demanda.resumo_ciclo_atualizado", DEMANDA))
+
+    com_trabalhador(dsn, cenario)
+    assert sorteada.um("SELECT sum(mortes) FROM core.consumidores") == 0
+
+
+def test_o_trabalhador_sobe_com_uma_colonia_presa_e_a_outra_anda(
+    sorteada: Rede, operador: psycopg.Connection[Any], dsn: str
+) -> None:
+    operador.execute("SELECT FROM core.consumidores WHERE colonia = 'D-6b' FOR UPDATE")
+
+    async def cenario() -> None:
+        concluida(sorteada)
+        await quando(lambda: projetos(sorteada))
+        evento = sorteada.atualizar(DEMANDA, ANA)
+        await quando(lambda: sorteada.ocorrencias() and sorteada.ocorrencias()[-1]["mensagem"] == "D-8 inicializada.")
+        operador.rollback()
+        await quando(lambda: sorteada.processado(evento))
+
+    com_trabalhador(dsn, cenario)
+
+
+def com_trabalhador(dsn: str, cenario: Callable[[], Awaitable[None]]) -> None:
+    async def rodar() -> None:
         parar = asyncio.Event()
-        tarefa = asyncio.create_task(
-            trabalhador.trabalhar(make_conninfo(dsn, user="formigueiro_app"), Denylist.de_texto("idiota"), parar)
-        )
+        app = make_conninfo(dsn, user="formigueiro_app")
+        tarefa = asyncio.create_task(trabalhador.trabalhar(app, Denylist.de_texto("idiota"), parar))
         try:
-            outra = UUID(int=2)
-            sorteada.sortear(outra, ANA)
-            sorteada.atualizar(outra, ANA)
-            async with asyncio.timeout(60):
-                while not sorteada.eventos("demanda.resumo_ciclo_atualizado", outra):
-                    await asyncio.sleep(0.02)
-            assert sorteada.eventos("demanda.resumo_ciclo_atualizado", DEMANDA) == []
-            operador.rollback()
-            async with asyncio.timeout(60):
-                while not sorteada.eventos("demanda.resumo_ciclo_atualizado", DEMANDA):
-                    await asyncio.sleep(0.02)
+            await cenario()
         finally:
             parar.set()
             await tarefa
 
-    asyncio.run(cenario())
-    assert sorteada.um("SELECT sum(mortes) FROM core.consumidores") == 0
+    asyncio.run(rodar())
+
+
+async def quando(condicao: Callable[[], object]) -> None:
+    async with asyncio.timeout(PRAZO_S):
+        while not condicao():
+            await asyncio.sleep(0.02)

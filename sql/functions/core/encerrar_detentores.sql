@@ -8,7 +8,7 @@ RETURNS int
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_maximo     CONSTANT jsonb := nullif(core.parametro('segundos_detencao_maxima'), 'null');
+    v_maximo     CONSTANT float8 := core._segundos('segundos_detencao_maxima');
     v_encerrados int := 0;
     v            record;
 BEGIN
@@ -20,7 +20,7 @@ BEGIN
           FROM core.consumidores AS c
           JOIN pg_catalog.pg_locks AS t ON t.virtualtransaction = ANY (c.lacuna_detentores)
           JOIN pg_catalog.pg_stat_activity AS s ON s.pid = t.pid
-         WHERE c.lacuna_desde < clock_timestamp() - make_interval(secs => v_maximo::float8)
+         WHERE c.lacuna_desde < clock_timestamp() - make_interval(secs => v_maximo)
            AND t.locktype = 'relation'
            AND t.relation = 'core.event_log'::regclass
            AND t.mode = 'RowExclusiveLock'

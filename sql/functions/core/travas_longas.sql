@@ -56,12 +56,31 @@ LANGUAGE plpgsql
 STABLE
 AS $$
 BEGIN
-    RETURN make_interval(secs => coalesce((core.parametro('segundos_detencao_problema'))::float8, 10));
+    RETURN make_interval(secs => coalesce(core._segundos('segundos_detencao_problema'), 10));
 END
 $$;
 
 COMMENT ON FUNCTION core._detencao_que_importa() IS
 'Há quanto tempo uma transação alheia há de deter a rede para ser um problema: segundos_detencao_problema.';
 
-GRANT EXECUTE ON FUNCTION core.travas_longas(), core._preparadas(), core._detencao_que_importa()
+-- Um parâmetro que um DBA estragou não há de parar o despacho, nem calar o estado.
+CREATE OR REPLACE FUNCTION core._segundos(p_parametro text)
+RETURNS float8
+LANGUAGE plpgsql
+STABLE
+AS $$
+DECLARE
+    v_valor CONSTANT jsonb := core.parametro(p_parametro);
+BEGIN
+    IF jsonb_typeof(v_valor) = 'number' THEN
+        RETURN CASE WHEN v_valor::numeric BETWEEN 0 AND 31536000 THEN v_valor::float8 END;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION core._segundos(text) IS
+'O valor de um parâmetro em segundos; NULL se não é um número de 0 a um ano.';
+
+GRANT EXECUTE ON FUNCTION core.travas_longas(), core._preparadas(), core._detencao_que_importa(), core._segundos(text)
    TO formigueiro_app, formigueiro_dba;
