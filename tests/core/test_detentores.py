@@ -9,7 +9,6 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.apoio.espera import ate
 from tests.apoio.rede import Rede
 
 ANA = UUID(int=11)
@@ -149,4 +148,5 @@ def test_uma_transacao_preparada_e_nomeada_e_nunca_encerrada(rede: Rede, dsn: st
         problemas = rede.um("SELECT core.estado() -> 'problemas'")
         assert "D-6b: leitura detida há 31 s por transação preparada teste_detentor, de postgres" in problemas
         rede.bd.execute("COMMIT PREPARED 'teste_detentor'")
-    ate(lambda: (rede.despachar(), rede.acompanhamentos(UUID(int=2)))[1], o_que="a leitura andar")
+    rede.despachar()
+    assert rede.acompanhamento(UUID(int=2))["conselheiro_id"] == ANA

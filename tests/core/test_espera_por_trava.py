@@ -67,12 +67,13 @@ def test_a_outra_colonia_anda_e_o_evento_espera_na_dlq_sem_contar_por_morte(
     assert dlq(sorteada) == [("pendente", "55P03"), ("em_espera", None)]
     assert sorteada.um("SELECT sum(mortes) FROM core.consumidores") == 0
     operador.rollback()
-    ate(lambda: (sorteada.despachar(), not dlq_aberta(sorteada))[1], o_que="a espera acabar")
+    ate(lambda: not dlq_aberta_depois_de_despachar(sorteada), o_que="a espera acabar")
     assert sorteada.acompanhamento(DEMANDA)["total_atualizacoes"] == 2
     assert [sorteada.processado(evento) for evento in (espera, atras)] == [True, True]
 
 
-def dlq_aberta(rede: Rede) -> bool:
+def dlq_aberta_depois_de_despachar(rede: Rede) -> bool:
+    rede.despachar()
     return bool(rede.um("SELECT EXISTS (SELECT FROM core.dlq WHERE estado IN ('pendente', 'em_espera'))"))
 
 
@@ -100,7 +101,7 @@ def test_muitas_chaves_detidas_nao_fazem_a_outra_colonia_esperar_por_todas(
         assert len(dlq(sorteada)) < 40
         operador.rollback()
         despacho.result()
-    ate(lambda: (sorteada.despachar(), not dlq_aberta(sorteada))[1], o_que="as esperas acabarem")
+    ate(lambda: not dlq_aberta_depois_de_despachar(sorteada), o_que="as esperas acabarem")
     assert sorteada.um("SELECT count(*) FROM d6b.acompanhamentos") == 41
 
 
@@ -114,7 +115,7 @@ def test_muitas_chaves_detidas_nao_fazem_a_outra_colonia_esperar_por_todas(
 def test_quem_segura_a_colonia_ou_seus_cursores_detem_so_a_ela_e_o_lote_nao_morre(
     sorteada: Rede, operador: psycopg.Connection[Any], travar: str
 ) -> None:
-    operador.execute(travar)  # type: ignore[arg-type]
+    operador.execute(travar)
     evento = sorteada.atualizar(DEMANDA, ANA)
     for _ in range(2):
         concluida(sorteada)
