@@ -100,7 +100,6 @@ def sortear(bd: Conexao, evento: Any) -> None:
     demanda = UUID(evento.payload["demanda_id"])
     if um(bd, "SELECT id FROM d6b.acompanhamentos WHERE event_id_sorteio = %s", evento.event_id):
         return
-    bd.execute("SELECT pg_advisory_xact_lock(hashtextextended('d6b.sorteio/' || %s::text, 0))", [demanda])
     if um(bd, "SELECT demanda_id FROM d6b.conclusoes_sociais WHERE demanda_id = %s", demanda) or um(
         bd, "SELECT id FROM d6b.acompanhamentos WHERE demanda_id = %s AND status = 'concluido'", demanda
     ):

@@ -1,5 +1,6 @@
 """`migrar`: o único jeito de instalar. Idempotente, e retomável depois de uma queda em qualquer ponto."""
 
+from contextlib import ExitStack
 from typing import Any
 
 import psycopg
@@ -11,6 +12,11 @@ from app.banco.insistir import ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
 
 VERSAO_MINIMA = 150000
+
+_ABERTO = (
+    "qualquer login pode tomar travas consultivas e criar objetos grandes neste banco, e só o superusuário o impede:"
+    " ver docs/como-fazer/sem-superusuario.md"
+)
 
 
 class Instalado(Struct, frozen=True):
@@ -27,13 +33,13 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
     """Deixa o banco pronto: migrações, funções, esquemas de eventos, parâmetros, cursores e agenda.
 
     Cada etapa é atômica e repetível, e todas são refeitas a cada chamada: não há estado intermediário a consertar.
-    Tudo corre na sessão que segura a trava: se o processo morre, quem vem depois só entra quando ela terminou.
+    Quem vem depois só entra quando a sessão em que tudo corre terminou, ainda que o processo tenha morrido.
     `ajustados` vai por cima dos padrões de core.parametros; `simulacao` permite mexer no relógio da rede.
     """
-    with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as conexao:
+    with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as conexao, ExitStack() as vez:
         _conferir_servidor(conexao)
         conexao.execute("SET statement_timeout = 0")
-        trava.tomar(conexao)
+        vez.enter_context(trava.tomada(dsn, conexao))
         ceder_cedo(conexao)
         aplicadas = migracao.aplicar(conexao, MIGRACOES)
         conexao.execute("SET search_path = pg_catalog")
@@ -44,8 +50,13 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
         conexao.execute("SELECT d6b.semear_cursores(), d8.semear_cursores()")
         no_cron = pg_cron.sincronizar(conexao, dsn)
         parametros.ajustar(conexao, {"agenda_no_pg_cron": no_cron})
-        avisos = pg_cron.avisos(conexao, no_cron)
+        fechado = insistir(_fechar_ao_publico, conexao)
+        avisos = pg_cron.avisos(conexao, no_cron) + ([] if fechado else [_ABERTO])
     return Instalado(aplicadas, instaladas, carregados, no_cron, avisos)
+
+
+def _fechar_ao_publico(conexao: psycopg.Connection[Any]) -> bool:
+    return conexao.execute("SELECT core.fechar_ao_publico()").fetchone() == (True,)
 
 
 def _conferir_servidor(conexao: psycopg.Connection[Any]) -> None:

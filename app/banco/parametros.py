@@ -30,6 +30,8 @@ PADROES: dict[str, tuple[object, str]] = {
     "dias_guarda_execucoes_cron": (7, "Dias até core.limpar remover um registro de execução do pg_cron"),
     "dias_guarda_dados_pessoais": (None, "Dias até core.reter redigir os dados pessoais; nulo, nunca"),
     "segundos_ocioso_produtor": (30, "Segundos até cair a sessão de um produtor parada numa transação em que publicou"),
+    "segundos_detencao_problema": (10, "Segundos até uma transação que detém a rede ser um problema (N67)"),
+    "segundos_detencao_maxima": (None, "Segundos até o despacho encerrar a sessão que detém a leitura; nulo, nunca"),
     "agenda_no_pg_cron": (False, "Se o pg_cron cumpre a agenda, e o app não; escrito por migrar"),
 }
 

@@ -11,6 +11,7 @@ from app.banco.espera import esperar
 PRAZO_S = 60.0
 CALADO_S = 2.0  # antes de dizer por quem espera
 
+# A guarda de quem migra (app.banco.trava) tem uma transação aberta, e não se espera por ela.
 # Um procedimento confirma a meio e segue com o corpo com que começou: conta o comando, e não só a transação. O
 # autovacuum não chama função nossa, e quem recebe o log por replicação está sempre no mesmo comando.
 _EM_CURSO = """
@@ -20,6 +21,11 @@ _EM_CURSO = """
      WHERE a.pid <> pg_backend_pid()
        AND a.datname = current_database()
        AND a.usesysid IS NOT NULL
+       AND NOT EXISTS (SELECT
+                         FROM pg_catalog.pg_locks AS g
+                        WHERE g.pid = a.pid
+                          AND g.relation = to_regclass('migracoes.trava')
+                          AND g.granted)
      UNION ALL
     SELECT a.pid, a.query_start::text
       FROM pg_catalog.pg_stat_activity AS a

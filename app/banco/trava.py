@@ -1,65 +1,88 @@
-"""Um `migrar` por banco de cada vez: a trava que o garante, e o que se diz de quem a segura."""
+"""Um `migrar` por banco de cada vez: a trava que o garante, e o que se diz de quem a segura.
 
-from time import monotonic
+É a trava de uma tabela que só quem instala pode travar, e não uma consultiva, que qualquer login toma (N65). Vive numa
+transação aberta de uma segunda sessão, a guarda, enquanto a primeira migra.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
 import structlog
 from psycopg import errors
 
-from app.banco.erros import ErroBanco
+from app.banco.espera import esperar
 
-TRAVA_MIGRAR = 8_130_924_42  # mesma chave para todos os processos que migram este banco
 ESPERA_MS = 2000
-DESISTENCIA_S = 60
+ORFA_S = 600.0
+NOME = "formigueiro migrar"
 
 _log = structlog.get_logger(__name__)
 
-# Na primeira instalação core_dono ainda não existe, e só um superusuário se reconhece.
 _DETENTORES = """
-    SELECT coalesce(a.usename || ' (pid ' || t.pid || ')', 'uma transação preparada'),
-           EXISTS (SELECT FROM pg_catalog.pg_roles AS r
-                    WHERE r.oid = a.usesysid AND r.rolsuper
-                       OR r.rolname = 'core_dono' AND pg_catalog.pg_has_role(a.usesysid, r.oid, 'MEMBER'))
+    SELECT coalesce(a.usename || ' (pid ' || t.pid || ')', 'uma transação preparada')
       FROM pg_catalog.pg_locks AS t
       LEFT JOIN pg_catalog.pg_stat_activity AS a ON a.pid = t.pid
-     WHERE t.locktype = 'advisory'
+     WHERE t.relation = 'migracoes.trava'::regclass
        AND t.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database())
-       AND (t.classid, t.objid, t.objsubid) = (0, %s, 1)
+       AND t.mode = 'ExclusiveLock'
        AND t.granted
 """
 
+# Só contam as sessões de quem instala: o nome, qualquer um se dá.
+_ORFAS = """
+    SELECT count(*)
+      FROM pg_catalog.pg_stat_activity AS a
+     WHERE a.application_name = %s
+       AND a.datname = current_database()
+       AND a.usesysid IN (SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user OR r.rolsuper)
+"""
 
-def tomar(conexao: psycopg.Connection[Any]) -> None:
-    """Toma a trava, até o fim da sessão, e diz uma vez por quem espera.
 
-    Por quem instala, que migra também, espera-se o que for preciso. Mas qualquer login pode tomar uma trava consultiva:
-    de quem não instala, desiste-se ao fim de um minuto.
-    """
+@contextmanager
+def tomada(dsn: str, conexao: psycopg.Connection[Any]) -> Iterator[None]:
+    """Dá a vez à `conexao`, por quem espera o que for preciso, e a guarda até o fim do bloco."""
+    with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as guarda:
+        # Aberta o tempo todo, a transação da guarda não há de cair por estar parada.
+        for prazo in ("statement_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout"):
+            guarda.execute(f"SET {prazo} = 0")
+        if guarda.info.server_version >= 170000:
+            guarda.execute("SET transaction_timeout = 0")
+        _criar(guarda)
+        _esperar_a_vez(guarda)
+        # De um migrar morto, o servidor solta logo a guarda, mas a outra sessão ainda acaba o comando em que estava.
+        esperar(lambda: conexao.execute(_ORFAS, [NOME]).fetchone() == (0,), ORFA_S, "o fim de um migrar interrompido")
+        conexao.execute(f"SET application_name = '{NOME}'")
+        try:
+            yield
+        finally:
+            conexao.close()  # antes da guarda
+
+
+def _criar(guarda: psycopg.Connection[Any]) -> None:
+    guarda.execute("SET client_min_messages = warning")
+    for criar in ("SCHEMA IF NOT EXISTS migracoes", "TABLE IF NOT EXISTS migracoes.trava (nada boolean)"):
+        with suppress(errors.UniqueViolation):  # outro o criou ao mesmo tempo, e já confirmou
+            guarda.execute(f"CREATE {criar}")
+
+
+def _esperar_a_vez(guarda: psycopg.Connection[Any]) -> None:
     disse = False
-    desde: float | None = None
-    while not _tentar(conexao):
-        detentores = conexao.execute(_DETENTORES, [TRAVA_MIGRAR]).fetchall()
-        quem = ", ".join(nome for nome, _ in detentores)
+    while not _tentar(guarda):
+        detentores = [nome for (nome,) in guarda.execute(_DETENTORES)]
         if detentores and not disse:
-            _log.warning(f"migrar espera por quem segura a trava dele: {quem}")
+            _log.warning(f"migrar espera por quem segura a trava dele: {', '.join(detentores)}")
             disse = True
-        if all(instala for _, instala in detentores):
-            desde = None
-            continue
-        desde = monotonic() if desde is None else desde
-        if monotonic() - desde > DESISTENCIA_S:
-            raise ErroBanco(
-                f"a trava de migrar está com {quem}, e não com quem instala:"
-                " encerre essa sessão (pg_terminate_backend) e repita"
-            )
 
 
-def _tentar(conexao: psycopg.Connection[Any]) -> bool:
+def _tentar(guarda: psycopg.Connection[Any]) -> bool:
+    """Toma a trava numa transação que fica aberta; se não veio a tempo, desfaz."""
+    guarda.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+    guarda.execute(f"SET LOCAL lock_timeout = {ESPERA_MS}")
     try:
-        with conexao.transaction():  # o prazo é da transação; a trava, da sessão
-            conexao.execute(f"SET LOCAL lock_timeout = {ESPERA_MS}")
-            conexao.execute("SELECT pg_advisory_lock(%s)", [TRAVA_MIGRAR])
+        guarda.execute("LOCK TABLE migracoes.trava IN EXCLUSIVE MODE")
     except errors.LockNotAvailable:
+        guarda.execute("ROLLBACK")
         return False
     return True

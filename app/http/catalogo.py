@@ -53,6 +53,11 @@ DO_BANCO = (
         ("colonia", "papel"),
     ),
     Metrica(
+        "formigueiro_barramento_leitura_detida",
+        "1 se uma transação alheia segura a leitura há mais de segundos_detencao_problema.",
+        ("colonia",),
+    ),
+    Metrica(
         "formigueiro_dlq_entradas",
         "Entradas em aberto na DLQ, por espécie (evento por tratar ou saída por publicar) e estado.",
         ("colonia", "especie", "estado"),

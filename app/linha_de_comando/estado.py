@@ -13,6 +13,10 @@ from app.banco.erros import ErroBanco
 from app.linha_de_comando.ambiente import abrir
 from app.linha_de_comando.tabela import tabela
 
+_ABERTO = (
+    "Travas consultivas e objetos grandes: abertos a qualquer login deste banco (docs/como-fazer/sem-superusuario.md)."
+)
+
 SAUDAVEL, ATENCAO, NAO_SEI = 0, 1, 3
 
 Estado = Mapping[str, Any]
@@ -52,6 +56,7 @@ def retrato(estado: Estado, agora: datetime) -> str:
         _filas(estado, agora),
         _agenda(estado["agenda"], agora),
         _cursores(estado["cursores"]),
+        _ABERTO if estado["aberto_ao_publico"] else "",
     ]
     return "\n\n".join(parte for parte in partes if parte)
 
@@ -86,7 +91,10 @@ def _colonias(colonias: Sequence[Estado]) -> str:
 
 
 def _detida(colonia: Estado) -> str | None:
-    quem = [f"pid {d['pid']} ({d['papel']})" if d["pid"] else "transação preparada" for d in colonia["detentores"]]
+    quem = [
+        f"pid {d['pid']} ({d['papel']})" if d["pid"] else f"transação preparada {d['preparada']} ({d['dono']})"
+        for d in colonia["detentores"]
+    ]
     tempo = duracao(timedelta(seconds=colonia["horizonte_retido_segundos"]))
     return f"{', '.join(quem)}, há {tempo}" if quem else None
 

@@ -81,6 +81,7 @@ async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
 
 
 async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event) -> None:
+    iniciou = False
     while not parar.is_set():
         if await _um(conexao, "SELECT pg_try_advisory_lock(%s)", TRAVA_DE_LIDER):
             _log.info("trabalhador na liderança")
@@ -88,7 +89,15 @@ async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asy
             await _iniciar(conexao)
             await _laco(conexao, denylist, parar, avisos=True)
             return
-        await _esperar(parar, ESPERA_DE_LIDER_S)
+        if await _um(conexao, "SELECT core.ha_lider()"):
+            await _esperar(parar, ESPERA_DE_LIDER_S)
+            continue
+        # Está com quem não é do aplicativo: não se espera por ele, e olha-se o banco como atrás de um pool (N40).
+        if not iniciou:
+            _log.warning("a trava do líder está com quem não é do aplicativo; o trabalhador olha o banco")
+            await _iniciar(conexao)
+            iniciou = True
+        await _laco(conexao, denylist, parar, avisos=False, segundos=ESPERA_DE_LIDER_S)
 
 
 async def _iniciar(conexao: AsyncConnection[Any]) -> None:
@@ -106,18 +115,32 @@ async def _iniciar(conexao: AsyncConnection[Any]) -> None:
         # O despacho acaba por si na metade do statement_timeout: se acabou antes, não ficou atraso.
         esvaziou = relogio() - inicio < LIMITE_DO_COMANDO_S / 2
     for colonia, argumentos in (("d6b", []), ("d8", [Jsonb(cursores)])):
+        marcas = ", ".join(["%s"] * len(argumentos))
         try:
-            await conexao.execute(f"SELECT {colonia}.iniciar({', '.join(['%s'] * len(argumentos))})", argumentos)
+            # O prazo dura só este comando: uma transação alheia que segure uma colônia não impede de trabalhar (N66).
+            await conexao.execute(
+                f"SELECT set_config('lock_timeout', '1s', true), {colonia}.iniciar({marcas})", argumentos
+            )
+        except psycopg.errors.LockNotAvailable as erro:
+            _log.warning("uma colônia está presa por outra sessão; segue sem inicializá-la", erro=descrever(erro))
         except psycopg.Error as erro:  # o início de uma colônia não há de deter a outra, nem o trabalho
             if conexao.broken:
                 raise
             _log.error("início da colônia falhou", colonia=colonia, erro=descrever(erro), sqlstate=erro.sqlstate)
 
 
-async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, avisos: bool) -> None:
+async def _laco(
+    conexao: AsyncConnection[Any],
+    denylist: Denylist,
+    parar: asyncio.Event,
+    avisos: bool,
+    segundos: float = float("inf"),
+) -> None:
+    relogio = asyncio.get_running_loop().time
+    fim = relogio() + segundos
     recuo = RECUO_MINIMO_S
     agenda = Agenda()
-    while not parar.is_set():
+    while not parar.is_set() and relogio() < fim:
         try:
             await agenda.cumprir(conexao)
             houve = await _passo(conexao, denylist) or (avisos and await _dormir(conexao, agenda, parar))

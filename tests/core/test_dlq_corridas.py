@@ -31,7 +31,8 @@ def entrada(rede: Rede) -> int:
             PERFORM pg_advisory_xact_lock({PORTAO});
             RETURN NEW;
         END $$;
-        CREATE TRIGGER portao BEFORE INSERT ON d6b.acompanhamentos FOR EACH ROW EXECUTE FUNCTION d6b.portao()
+        CREATE TRIGGER portao BEFORE INSERT ON d6b.acompanhamentos FOR EACH ROW EXECUTE FUNCTION d6b.portao();
+        GRANT EXECUTE ON FUNCTION pg_advisory_xact_lock(bigint) TO d6b_dono
         """
     )
     rede.sortear(DEMANDA, ANA)

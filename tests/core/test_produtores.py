@@ -74,6 +74,24 @@ def test_o_que_nao_se_registra(bd: psycopg.Connection[Any], login: str) -> None:
     assert bd.execute("SELECT count(*) FROM core.produtores WHERE papel = %s", [login]).fetchone() == (0,)
 
 
+@pytest.mark.parametrize("outro", ["formigueiro_app", "formigueiro_dba", "formigueiro_leitura"])
+def test_quem_opera_ou_le_nao_se_registra_e_quem_passa_a_operar_depois_e_dito(
+    rede: Rede, login: str, outro: str
+) -> None:
+    rede.bd.execute("SELECT core.registrar_produtor(%s, 'D-6a')", [login])
+    assert rede.um("SELECT core.estado() -> 'problemas'") == []
+    intermedio = f"grupo_{os.getpid()}"
+    rede.bd.execute(f"CREATE ROLE {intermedio}; GRANT {outro} TO {intermedio}; GRANT {intermedio} TO {login}")
+    try:
+        with pytest.raises(psycopg.Error, match=f"papel só do produtor, e não {login}, membro de {outro}") as recusa:
+            rede.bd.execute("SELECT core.registrar_produtor(%s, 'D-12')", [login])
+        assert recusa.value.sqlstate == "FM422"
+        (problema,) = rede.um("SELECT core.estado() -> 'problemas'")
+        assert problema.startswith(f"o produtor {login} é também membro de {outro}")
+    finally:
+        rede.bd.execute(f"DROP ROLE {intermedio}")
+
+
 @pytest.mark.parametrize("dono", ["core_dono", "d6b_dono", "d8_dono", None])
 def test_quem_ja_publica_por_todas_nao_se_registra(bd: psycopg.Connection[Any], login: str, dono: str | None) -> None:
     bd.execute(f"GRANT {dono} TO {login}" if dono else f"ALTER ROLE {login} SUPERUSER")

@@ -1,11 +1,13 @@
 """Sessões de verdade ao mesmo tempo, e o replay depois de um reinício (E01; T22, T33, T35)."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import psycopg
 import pytest
 
+from tests.apoio.espera import ate_uma_sessao_esperar
 from tests.apoio.falhas import aceitar_publicacao, recusar_publicacao
 from tests.apoio.rede import Rede
 
@@ -48,6 +50,44 @@ def test_dois_sorteios_concorrentes_da_mesma_demanda_deixam_um_ativo(rede: Rede,
     eventos = [rede.sortear(DEMANDA, conselheiro) for conselheiro in (ANA, BIA)]
     assert tratar_ao_mesmo_tempo(dsn, eventos) == ["processado"] * 2
     assert sorted(a["status"] for a in rede.acompanhamentos(DEMANDA)) == ["aguardando_inicio", "reatribuido"]
+
+
+@pytest.mark.parametrize("confirma", [True, False])
+def test_o_primeiro_sorteio_espera_o_que_outra_sessao_ainda_nao_confirmou(rede: Rede, dsn: str, confirma: bool) -> None:
+    """Antes do primeiro não há linha a travar: quem decide é o índice dos ativos, que só a colônia escreve."""
+    primeiro, segundo = rede.sortear(DEMANDA, ANA), rede.sortear(DEMANDA, BIA)
+    with psycopg.connect(dsn) as uma, ThreadPoolExecutor() as executor:
+        uma.execute("SELECT d6b.tratar(e) FROM core.event_log AS e WHERE e.event_id = %s", [primeiro])
+        outra = executor.submit(tratar_ao_mesmo_tempo, dsn, [segundo])
+        ate_uma_sessao_esperar(rede.bd, "o segundo sorteio esperar")
+        if confirma:
+            uma.commit()
+        else:
+            uma.rollback()
+        assert outra.result() == ["processado"]
+    ciclos = [(a["conselheiro_id"], a["status"]) for a in rede.acompanhamentos(DEMANDA)]
+    assert sorted(ciclos) == [(ANA, "reatribuido")] * confirma + [(BIA, "aguardando_inicio")]
+
+
+def test_o_sorteio_que_espera_uma_ratificacao_acha_a_demanda_concluida(rede: Rede, dsn: str) -> None:
+    rede.sortear(DEMANDA, ANA)
+    rede.atualizar(DEMANDA, ANA)
+    confirmar = {"demanda_id": str(DEMANDA), "conclusao_id": "c1", "data_conclusao": rede.agora()}
+    rede.publicar(
+        "demanda.conclusao_confirmada", confirmar | {"total_conclusoes": 3, "ratificacao_necessaria": True}, "D-12"
+    )
+    rede.despachar()
+    tardio = rede.sortear(DEMANDA, BIA)
+    with psycopg.connect(dsn) as uma, ThreadPoolExecutor() as executor:
+        # Como antes de publicado o sorteio, que ratificar também há de esperar.
+        uma.execute("SELECT d6b.acompanhamento_ativo(%s)", [DEMANDA])
+        outra = executor.submit(tratar_ao_mesmo_tempo, dsn, [tardio])
+        ate_uma_sessao_esperar(rede.bd, "o sorteio esperar")
+        uma.execute("INSERT INTO d6b.conclusoes_sociais VALUES (%s, gen_random_uuid(), now())", [DEMANDA])
+        uma.execute("UPDATE d6b.acompanhamentos SET status = 'concluido' WHERE demanda_id = %s", [DEMANDA])
+        uma.commit()
+        assert outra.result() == ["descartado: Sorteio tardio: a demanda já foi concluída"]
+    assert rede.acompanhamento(DEMANDA)["conselheiro_id"] == ANA
 
 
 def test_o_mesmo_evento_em_duas_sessoes_vale_uma_vez(rede: Rede, dsn: str) -> None:

@@ -18,6 +18,7 @@ DECLARE
     v_fim       bigint;
     v_horizonte bigint;
     v_evento    core.event_log;
+    v_tratado   boolean;
 BEGIN
     PERFORM core._exigir_read_committed();
     PERFORM core.exigir_limite(p_limite);
@@ -39,9 +40,10 @@ BEGIN
         FOR v_evento IN
             SELECT * FROM core._a_ler(v_cursores.desde, v_fim, v_horizonte, v_limite)
         LOOP
-            PERFORM core._tratar_ou_guardar(p_colonia, v.esquema, v_evento);
+            v_tratado := core._tratar_ou_guardar(p_colonia, v.esquema, v_evento);
             v_fim := v_evento.sequence_number;
             v_total := v_total + 1;
+            EXIT WHEN NOT v_tratado;  -- já se esperou uma vez: o resto do lote fica para depois da outra colônia
         END LOOP;
         EXIT WHEN v_total > 0;
         v_fim := v_horizonte;

@@ -60,6 +60,41 @@ COMMENT ON FUNCTION core._reservar_lote(text) IS
 'Reserva o próximo lote da colônia e devolve de quantos eventos ele é (30, ou 1 depois de uma morte); 0 se não há o que
 ler, -1 se outro despachante acaba de reservar. Quem chama confirma antes de rodar o lote. Fonte: regra 4.';
 
+CREATE OR REPLACE FUNCTION core.soltar_reserva(p_colonia text)
+RETURNS void
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE core.consumidores AS c
+       SET reserva_vxid = NULL,
+           reserva_pid = NULL
+     WHERE c.colonia = (SELECT t.colonia
+                          FROM core.consumidores AS t
+                         WHERE t.colonia = p_colonia
+                           AND t.reserva_pid = pg_backend_pid()
+                           FOR UPDATE SKIP LOCKED);
+END
+$$;
+
+COMMENT ON FUNCTION core.soltar_reserva(text) IS
+'Apaga a reserva desta sessão, cujo lote não chegou a rodar e por isso não conta como morte. Não espera: se outro segura a
+linha, a reserva fica, e o lote passa a correr evento a evento. Fonte: regra 4, N66.';
+
+CREATE OR REPLACE FUNCTION core.ha_lote_em_curso(p_colonia text)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT core._reserva_viva(c) FROM core.consumidores AS c WHERE c.colonia = p_colonia
+$$;
+
+COMMENT ON FUNCTION core.ha_lote_em_curso(text) IS
+'Se outra sessão tem um lote da colônia por correr ou a correr, vista sem esperar pela linha dela. Fonte: regra 4.';
+
 CREATE OR REPLACE FUNCTION core._contar_morte(
     p core.consumidores, p_lidos jsonb, p_relendo jsonb, p_inicio bigint, p_desde jsonb
 )
@@ -204,3 +239,4 @@ GRANT EXECUTE ON FUNCTION core._reservar_lote(text), core._contar_morte(core.con
                           core._lancar_ponte(int), core._soltar_ponte(int), core._chave_da_ponte(),
                           core._proxima_transacao()
    TO d6b_dono, d8_dono;
+GRANT EXECUTE ON FUNCTION core.soltar_reserva(text), core.ha_lote_em_curso(text) TO formigueiro_app, formigueiro_dba;

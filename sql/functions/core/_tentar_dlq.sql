@@ -29,7 +29,7 @@ BEGIN
         END IF;
     EXCEPTION WHEN OTHERS OR assert_failure THEN
         GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;
-        v_erro := core.citar(v_erro, 1000);
+        v_erro := core._motivo_da_falha(v_sqlstate, v_erro);
         UPDATE core.dlq AS d
            SET sqlstate = v_sqlstate,
                ultimo_erro = v_erro,

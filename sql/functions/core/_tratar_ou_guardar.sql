@@ -1,7 +1,7 @@
 -- Trata um evento, ou o põe na DLQ: por ter falhado, ou por esperar outro de sua chave (regra 4).
 
 CREATE OR REPLACE FUNCTION core._tratar_ou_guardar(p_colonia text, p_esquema name, p_evento core.event_log)
-RETURNS void
+RETURNS boolean
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -12,7 +12,7 @@ DECLARE
 BEGIN
     IF core._chave_detida(p_colonia, p_evento.chave, p_evento.sequence_number) THEN
         PERFORM core._guardar_evento(p_colonia, p_evento, 'em_espera', NULL, NULL);
-        RETURN;
+        RETURN true;
     END IF;
 
     EXECUTE format('SELECT %I.tratar($1)', p_esquema) INTO v_resultado USING p_evento;
@@ -22,15 +22,31 @@ BEGIN
             MESSAGE = format('Evento já processado pela %s', p_colonia),
             DETAIL = v_contexto::text;
     END IF;
+    RETURN true;
 EXCEPTION WHEN OTHERS OR assert_failure THEN
     GET STACKED DIAGNOSTICS v_erro = MESSAGE_TEXT, v_sqlstate = RETURNED_SQLSTATE;
-    PERFORM core._guardar_evento(p_colonia, p_evento, 'pendente', v_sqlstate, core.citar(v_erro, 1000));
+    PERFORM core._guardar_evento(p_colonia, p_evento, 'pendente', v_sqlstate, core._motivo_da_falha(v_sqlstate, v_erro));
+    RETURN v_sqlstate <> '55P03';
 END
 $$;
 
 COMMENT ON FUNCTION core._tratar_ou_guardar(text, name, core.event_log) IS
 'Chama <esquema>.tratar(evento) num ponto de salvamento; se falha, ou se a chave está detida, o evento fica em
-core.dlq. Fonte: regras 1 e 4.';
+core.dlq. Devolve false se o que faltou foi uma trava, que fez esperar (N66). Fonte: regras 1 e 4.';
+
+CREATE OR REPLACE FUNCTION core._motivo_da_falha(p_sqlstate text, p_erro text)
+RETURNS text
+LANGUAGE sql
+IMMUTABLE
+AS $$
+    SELECT CASE
+               WHEN p_sqlstate = '55P03' THEN 'Outra sessão segura o que o evento precisa mudar; core.estado() diz quais.'
+               ELSE core.citar(p_erro, 1000)
+           END
+$$;
+
+COMMENT ON FUNCTION core._motivo_da_falha(text, text) IS
+'O que se guarda na DLQ de um erro: o começo do texto dele (N74) ou, de uma trava que não veio a tempo, o que isso quer dizer.';
 
 CREATE OR REPLACE FUNCTION core._chave_detida(p_colonia text, p_chave text, p_sequencia bigint)
 RETURNS boolean
@@ -74,7 +90,8 @@ BEGIN
            AND d.estado = 'pendente'
            AND d.sequence_number > p_evento.sequence_number;
         RAISE WARNING USING
-            MESSAGE = format('%s foi para a DLQ da %s', p_evento.tipo, p_colonia),
+            MESSAGE = format(CASE WHEN p_sqlstate = '55P03' THEN '%s espera por uma trava na DLQ da %s'
+                                  ELSE '%s foi para a DLQ da %s' END, p_evento.tipo, p_colonia),
             DETAIL = jsonb_build_object('colonia', p_colonia,
                                         'tipo', p_evento.tipo,
                                         'event_id', p_evento.event_id,
@@ -84,7 +101,7 @@ BEGIN
                                         'conselheiro_id', p_evento.payload -> 'conselheiro_id',
                                         'sqlstate', p_sqlstate,
                                         'erro', p_erro)::text,
-            HINT = 'erro';
+            HINT = CASE WHEN p_sqlstate = '55P03' THEN 'aviso' ELSE 'erro' END;
     END IF;
 END
 $$;
@@ -107,5 +124,5 @@ COMMENT ON FUNCTION core._recuo_da_tentativa(int) IS
 GRANT EXECUTE ON FUNCTION core._tratar_ou_guardar(text, name, core.event_log),
                           core._chave_detida(text, text, bigint),
                           core._guardar_evento(text, core.event_log, text, text, text),
-                          core._recuo_da_tentativa(int)
+                          core._motivo_da_falha(text, text), core._recuo_da_tentativa(int)
    TO d6b_dono, d8_dono;

@@ -1,6 +1,9 @@
 -- O despacho: esvazia todas as colônias até o horizonte, confirmando a cada lote (regras 1 a 4).
 --
 -- SECURITY INVOKER, pois confirma transações; o que cada passo escreve fica nas funções SECURITY DEFINER que chama.
+--
+-- Nenhuma colônia espera pelo que detém a outra (N66): por uma trava espera-se um segundo, e o evento que não a teve vai à
+-- DLQ, de onde se tenta de novo. Um segundo é muito mais que qualquer transação da rede segura uma linha.
 
 CREATE OR REPLACE PROCEDURE core.despachar()
 LANGUAGE plpgsql
@@ -13,6 +16,7 @@ DECLARE
     v_feitos   int;
     v_total    int;
     v_dlq      bigint;
+    v_vez      timestamptz;
 BEGIN
     SELECT array_agg(c.colonia ORDER BY c.ordem), array_agg(c.esquema ORDER BY c.ordem)
       INTO v_colonias, v_esquemas
@@ -21,20 +25,32 @@ BEGIN
     LOOP
         v_total := 0;
         FOR i IN 1 .. cardinality(v_colonias) LOOP
+            v_vez := clock_timestamp() + interval '1 second';
             LOOP
                 v_dlq := core.reservar_tentativa(v_colonias[i]);
                 EXIT WHEN v_dlq IS NULL;
                 COMMIT;
                 EXIT WHEN clock_timestamp() > v_fim;
+                PERFORM set_config('lock_timeout', '200ms', true);
                 BEGIN
                     EXECUTE format('SELECT %I.tentar_dlq($1)', v_esquemas[i]) USING v_dlq;
-                EXCEPTION WHEN SQLSTATE 'FM409' THEN
-                    NULL;  -- um operador a encerrou entre a reserva e a tentativa
+                EXCEPTION WHEN SQLSTATE 'FM409' OR lock_not_available THEN
+                    NULL;  -- um operador a encerrou entre a reserva e a tentativa, ou segura a colônia: já tem nova hora
                 END;
                 COMMIT;
+                IF clock_timestamp() > v_vez THEN
+                    v_total := v_total + 1;  -- o resto, na volta: a outra colônia não espera por todas
+                    EXIT;
+                END IF;
             END LOOP;
 
-            EXECUTE format('SELECT %I.reservar_lote()', v_esquemas[i]) INTO v_limite;
+            PERFORM set_config('lock_timeout', '1s', true);
+            BEGIN
+                EXECUTE format('SELECT %I.reservar_lote()', v_esquemas[i]) INTO v_limite;
+            EXCEPTION WHEN lock_not_available THEN
+                -- Por outro despachante espera-se na volta; por quem só segura a linha, não.
+                v_limite := CASE WHEN core.ha_lote_em_curso(v_colonias[i]) THEN -1 ELSE 0 END;
+            END;
             COMMIT;
             CONTINUE WHEN v_limite = 0;
             IF v_limite < 0 THEN
@@ -42,11 +58,21 @@ BEGIN
                 PERFORM pg_sleep(0.002);
                 CONTINUE;
             END IF;
-            EXECUTE format('SELECT %I.processar_pendentes($1)', v_esquemas[i]) INTO v_feitos USING v_limite;
+            PERFORM set_config('lock_timeout', '1s', true);
+            BEGIN
+                EXECUTE format('SELECT %I.processar_pendentes($1)', v_esquemas[i]) INTO v_feitos USING v_limite;
+            EXCEPTION WHEN lock_not_available THEN
+                -- Alguém segura a linha da colônia, ou seus cursores: o lote não rodou, e não morreu.
+                v_feitos := 0;
+                PERFORM core.soltar_reserva(v_colonias[i]);
+            END;
             COMMIT;
             v_total := v_total + v_feitos;
         END LOOP;
-        EXIT WHEN v_total = 0 OR clock_timestamp() > v_fim;
+        EXIT WHEN clock_timestamp() > v_fim;
+        CONTINUE WHEN v_total > 0;
+        EXIT WHEN core.encerrar_detentores() = 0;  -- há o que ler depois de quem se encerrou
+        COMMIT;
     END LOOP;
     PERFORM core.marcar_execucao('core-despacho');
 END
@@ -54,7 +80,8 @@ $$;
 
 COMMENT ON PROCEDURE core.despachar() IS
 'Trata tudo o que está pendente em todas as colônias, em lotes de 30 com um COMMIT cada, e tenta de novo o que na DLQ
-tem hora vencida. Espera outro despachante em vez de voltar cedo; acaba por si antes de metade do statement_timeout.
+tem hora vencida. Espera outro despachante em vez de voltar cedo, mas não quem só segura linhas: o evento que precisa delas
+fica na DLQ, e tenta-se de novo. Encerra quem detém a leitura há mais de segundos_detencao_maxima. Acaba por si antes de metade do statement_timeout.
 Não pode ser chamado dentro de uma transação. Fonte: regras 1 a 4.';
 
 -- current_setting dá o valor com a unidade ("1min"), que também é um intervalo; ler pg_settings custaria meio milissegundo.

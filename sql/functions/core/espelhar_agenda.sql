@@ -14,7 +14,8 @@ BEGIN
     IF (core.cron_neste_banco() AND has_schema_privilege(to_regnamespace('cron'), 'USAGE')) IS NOT TRUE THEN
         RETURN 0;
     END IF;
-    PERFORM pg_advisory_xact_lock(hashtext('core.espelhar_agenda'));
+    -- Um espelho por vez, por uma linha que só quem instalou pode travar (N65).
+    PERFORM FROM core.parametros AS p WHERE p.nome = 'agenda_no_pg_cron' FOR UPDATE;
     -- Dinâmica porque cron.job só existe onde o pg_cron está instalado; agendar o que já existe só o muda.
     FOR v_trabalho IN EXECUTE
         'SELECT j.jobid, j.username = current_user AS proprio, a.nome, a.cron, a.comando

@@ -23,7 +23,10 @@ BEGIN
                            'intrusos', (SELECT coalesce(jsonb_agg(jsonb_build_object('pid', d.pid, 'papel', d.papel)), '[]')
                                           FROM core._detentores_da_lideranca() AS d
                                          WHERE NOT d.lidera)),
-        'agenda', core._estado_da_agenda());
+        'agenda', core._estado_da_agenda(),
+        'travas', (SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]') FROM core.travas_longas() AS t),
+        'aberto_ao_publico', EXISTS (SELECT FROM core._abertas_ao_publico()),
+        'produtores_de_mais', (SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') FROM core.produtores_de_mais() AS p));
     RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado));
 END
 $$;
@@ -32,7 +35,8 @@ COMMENT ON FUNCTION core.estado() IS
 'Estado da rede: {agora, maior_sequence, colonias: o que core.prontidao diz de cada uma, com posicao, horizonte e
 detentores da lacuna; cursores, publicacoes, d8_aquem_do_log, filas, saidas_conclusao, trabalhador: {lider, intrusos: [{pid, papel}] que
 seguram a trava do líder sem ser do aplicativo}, agenda: [{nome, cron, comando, por, ultima_execucao, ultima_conclusao,
-atrasado}], problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
+atrasado}], travas: o que core.travas_longas diz, aberto_ao_publico: se qualquer login pode tomar travas consultivas, produtores_de_mais: [{papel, membro_de}],
+problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
 
 CREATE OR REPLACE FUNCTION core._estado_do_barramento()
 RETURNS jsonb
@@ -47,7 +51,12 @@ AS $$
                'colonias', jsonb_agg(p.colonia || jsonb_build_object(
                                          'posicao', c.posicao,
                                          'horizonte', c.horizonte,
-                                         'detentores', core._estado_dos_detentores(c.lacuna_detentores))
+                                         'detentores', core._estado_dos_detentores(c.lacuna_detentores),
+                                         'esperam_trava', (SELECT count(*)
+                                                             FROM core.dlq AS d
+                                                            WHERE d.colonia = c.colonia
+                                                              AND d.estado = 'pendente'
+                                                              AND d.sqlstate = '55P03'))
                                      ORDER BY c.ordem))
       FROM jsonb_array_elements(core.prontidao() -> 'colonias') AS p (colonia)
       JOIN core.consumidores AS c ON c.colonia = p.colonia ->> 'colonia'
@@ -63,9 +72,12 @@ STABLE
 AS $$
     SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('transacao', t.virtualtransaction,
                                                           'pid', t.pid,
-                                                          'papel', s.usename)), '[]')
+                                                          'papel', s.usename,
+                                                          'preparada', x.gid,
+                                                          'dono', x.owner)), '[]')
       FROM pg_catalog.pg_locks AS t
       LEFT JOIN pg_catalog.pg_stat_activity AS s ON s.pid = t.pid
+      LEFT JOIN core._preparadas() AS x ON t.pid IS NULL AND x.transacao = t.virtualtransaction
      WHERE p_detentores IS NOT NULL
        AND t.locktype = 'relation'
        AND t.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database())
@@ -75,8 +87,8 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION core._estado_dos_detentores(text[]) IS
-'Quem, dos detentores de uma lacuna, ainda a segura: transação, pid (nulo se é uma transação preparada) e papel; vazio
-sem lacuna.';
+'Quem, dos detentores de uma lacuna, ainda a segura: transação, pid e papel ou, de uma transação preparada, seu nome e
+dono; vazio sem lacuna.';
 
 CREATE OR REPLACE FUNCTION core._estado_da_colonia(p_funcao text)
 RETURNS jsonb
@@ -146,13 +158,7 @@ AS $$
               FROM jsonb_array_elements(p_estado -> 'colonias') AS c
              WHERE (c ->> 'atraso_segundos')::numeric > 120
             UNION ALL
-            SELECT 2, format('%s: leitura detida há %s s por %s', c ->> 'colonia',
-                             (c ->> 'horizonte_retido_segundos')::numeric::int,
-                             coalesce((SELECT string_agg(coalesce('pid ' || (d ->> 'pid'), 'transação preparada'), ', ')
-                                         FROM jsonb_array_elements(c -> 'detentores') AS d),
-                                      'quem já terminou'))
-              FROM jsonb_array_elements(p_estado -> 'colonias') AS c
-             WHERE (c ->> 'horizonte_retido_segundos')::numeric > 120
+            SELECT 2, d.frase FROM core._problemas_de_detencao(p_estado) AS d (frase)
             UNION ALL
             SELECT 3, format('%s: %s na DLQ (%s em espera atrás)', c ->> 'colonia', c ->> 'dlq_pendente',
                              c ->> 'dlq_em_espera')
@@ -189,12 +195,49 @@ AS $$
             SELECT 9, format('a D-8 é mais velha que o log (não conhece %s nº %s, que publicou): não varre nem lê até SELECT d8.reconstruir()',
                              p_estado -> 'd8_aquem_do_log' ->> 'tipo',
                              p_estado -> 'd8_aquem_do_log' ->> 'sequence_number')
-             WHERE jsonb_typeof(p_estado -> 'd8_aquem_do_log') = 'object') AS p (n, frase)
+             WHERE jsonb_typeof(p_estado -> 'd8_aquem_do_log') = 'object'
+            UNION ALL
+            SELECT 10, format('o produtor %s é também membro de %s: publica e opera quem só havia de publicar', p ->> 'papel',
+                              p ->> 'membro_de')
+              FROM jsonb_array_elements(p_estado -> 'produtores_de_mais') AS p) AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS
 'O que pede atenção num estado, em frases; um vetor vazio é saúde.';
 
+CREATE OR REPLACE FUNCTION core._problemas_de_detencao(p_estado jsonb)
+RETURNS SETOF text
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT format('%s: leitura detida há %s s por %s', c ->> 'colonia',
+                  (c ->> 'horizonte_retido_segundos')::numeric::int,
+                  coalesce((SELECT string_agg(coalesce('pid ' || (d ->> 'pid') || coalesce(' (' || (d ->> 'papel') || ')', ''),
+                                                       format('transação preparada %s, de %s', d ->> 'preparada',
+                                                              d ->> 'dono')), ', ')
+                              FROM jsonb_array_elements(c -> 'detentores') AS d),
+                           'quem já terminou'))
+      FROM jsonb_array_elements(p_estado -> 'colonias') AS c
+     WHERE make_interval(secs => (c ->> 'horizonte_retido_segundos')::float8) > core._detencao_que_importa()
+    UNION ALL
+    SELECT format('%s: %s na DLQ esperam por uma trava', c ->> 'colonia', c ->> 'esperam_trava')
+      FROM jsonb_array_elements(p_estado -> 'colonias') AS c
+     WHERE (c ->> 'esperam_trava')::bigint > 0
+    UNION ALL
+    -- De quem não se sabe desde quando, só se diz se alguém espera.
+    SELECT format('%s segura %s%s, e o que precisa do que travou espera',
+                  coalesce('a transação preparada ' || (t ->> 'preparada') || ', de ' || (t ->> 'papel') || ',',
+                           format('%s (pid %s%s)', t ->> 'papel', t ->> 'pid', ', ' || (t ->> 'fazendo'))),
+                  t ->> 'tabelas',
+                  ' desde ' || core.iso((t ->> 'desde')::timestamptz))
+      FROM jsonb_array_elements(p_estado -> 'travas') AS t
+     WHERE t ->> 'desde' IS NOT NULL
+        OR EXISTS (SELECT FROM jsonb_array_elements(p_estado -> 'colonias') AS c WHERE (c ->> 'esperam_trava')::bigint > 0)
+$$;
+
+COMMENT ON FUNCTION core._problemas_de_detencao(jsonb) IS
+'Dos problemas de um estado, quem detém a leitura e quem segura o que o despacho precisa mudar. Fonte: N66, N67.';
+
 GRANT EXECUTE ON FUNCTION core.estado(), core._estado_do_barramento(), core._estado_da_colonia(text),
-                          core._estado_da_agenda(), core._problemas(jsonb)
+                          core._estado_da_agenda(), core._problemas(jsonb), core._problemas_de_detencao(jsonb)
    TO formigueiro_app, formigueiro_dba;

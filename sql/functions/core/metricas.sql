@@ -58,6 +58,11 @@ AS $$
       FROM colonias AS c
      CROSS JOIN LATERAL jsonb_array_elements(core._estado_dos_detentores(c.lacuna_detentores)) AS d
     UNION ALL
+    SELECT 'formigueiro_barramento_leitura_detida', jsonb_build_object('colonia', c.colonia),
+           (make_interval(secs => (c.retrato ->> 'horizonte_retido_segundos')::float8)
+            > core._detencao_que_importa())::int::float8
+      FROM colonias AS c
+    UNION ALL
     SELECT 'formigueiro_dlq_entradas',
            jsonb_build_object('colonia', c.colonia, 'especie', e.especie, 'estado', s.estado),
            -- O que está em aberto tem um índice parcial, e o IN há de casar com ele. O encerrado só cresce: não se conta.

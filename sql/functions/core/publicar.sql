@@ -18,6 +18,10 @@ BEGIN
         RAISE EXCEPTION 'Campos obrigatórios: tipo, payload, origem, versao_schema e event_id.'
             USING ERRCODE = 'FM422';
     END IF;
+    IF core._derivado(p_event_id) THEN
+        RAISE EXCEPTION 'O campo event_id não pode ser um UUID de versão 8, que só as colônias derivam; use um de versão 4.'
+            USING ERRCODE = 'FM422';
+    END IF;
     IF NOT core._sem_restricao() THEN
         PERFORM core._exigir_produtor(p_tipo, p_versao_schema, p_origem);
     END IF;
@@ -28,8 +32,8 @@ $$;
 COMMENT ON FUNCTION core.publicar(text, jsonb, text, text, uuid, uuid) IS
 'Publica um evento e devolve seu sequence_number. p_origem é a colônia ("D-6a"); p_correlacao_id nulo vale o
 event_id. Idempotente por event_id: o mesmo evento de novo devolve o primeiro número.
-Erros: FM422 tipo ou versão desconhecidos, ou payload com faltas (nomeadas, até trinta) ou de mais bytes que
-limite_payload; FM409 event_id já publicado com
-outro conteúdo; FM403 papel que não publica esse tipo por essa colônia.';
+Erros: FM422 tipo ou versão desconhecidos, event_id de versão 8, ou payload com faltas (nomeadas, até trinta) ou de mais
+bytes que limite_payload; FM409 event_id já publicado com outro conteúdo; FM403 papel que não publica esse tipo por essa
+colônia.';
 
 GRANT EXECUTE ON FUNCTION core.publicar(text, jsonb, text, text, uuid, uuid) TO formigueiro_produtor;

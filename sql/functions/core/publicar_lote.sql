@@ -38,6 +38,7 @@ AS $$
 DECLARE
     v_falta record;
     v_grupo record;
+    v_n     bigint;
 BEGIN
     IF jsonb_typeof(p_eventos) IS DISTINCT FROM 'array' THEN
         RAISE EXCEPTION 'O lote deve ser um vetor de eventos.' USING ERRCODE = 'FM422';
@@ -57,6 +58,14 @@ BEGIN
      LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'Elemento % do lote: o campo % falta ou não serve.', v_falta.n, v_falta.campo
+            USING ERRCODE = 'FM422';
+    END IF;
+
+    SELECT min(a.n) INTO v_n
+      FROM jsonb_array_elements(p_eventos) WITH ORDINALITY AS a (evento, n)
+     WHERE core._derivado((a.evento ->> 'event_id')::uuid);
+    IF v_n IS NOT NULL THEN
+        RAISE EXCEPTION 'Elemento % do lote: o campo event_id não pode ser um UUID de versão 8, que só as colônias derivam.', v_n
             USING ERRCODE = 'FM422';
     END IF;
 

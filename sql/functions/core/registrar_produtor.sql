@@ -22,6 +22,11 @@ BEGIN
                         p_papel
             USING ERRCODE = 'FM422';
     END IF;
+    IF core._papel_de_mais(p_papel) IS NOT NULL THEN
+        RAISE EXCEPTION 'O campo papel deve ser um papel só do produtor, e não %, membro de %.', p_papel,
+                        core._papel_de_mais(p_papel)
+            USING ERRCODE = 'FM422';
+    END IF;
     IF v_servidor < 160000 AND NOT (SELECT r.rolinherit FROM pg_catalog.pg_roles AS r WHERE r.rolname = p_papel) THEN
         RAISE EXCEPTION 'O campo papel deve ser de quem herda o que recebe, ou não entra no banco: ALTER ROLE % INHERIT.',
                         p_papel
@@ -62,8 +67,50 @@ $$;
 COMMENT ON FUNCTION core.registrar_produtor(name, text) IS
 'Deixa um papel de login publicar por uma colônia: escreve core.produtores, dá-lhe formigueiro_produtor e, se não tem
 um, o prazo das transações paradas. Repetida, nada muda. Para quem instalou, ou o superusuário. Erros: FM404 papel que
-não existe ou não entra; FM422 papel do projeto, superusuário, membro de um dono ou, no PostgreSQL 15,
-NOINHERIT; ou colônia que não produz tipo nenhum. Fonte: regras 3 e 8.';
+não existe ou não entra; FM422 papel do projeto, superusuário, membro de um dono ou de
+outro papel do projeto ou, no PostgreSQL 15, NOINHERIT; ou colônia que não produz tipo nenhum. Fonte: regras 3 e 8.';
+
+-- Quem opera ou lê tem direitos que um produtor não há de somar aos seus: quem os tomasse daria a si mesmo o resto.
+CREATE OR REPLACE FUNCTION core._papel_de_mais(p_papel name)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+AS $$
+BEGIN
+    RETURN (SELECT string_agg(r.rolname, ', ' ORDER BY r.rolname)
+              FROM pg_catalog.pg_roles AS r
+             WHERE r.rolname IN ('core_dono', 'd6b_dono', 'd8_dono', 'formigueiro_app', 'formigueiro_dba',
+                                 'formigueiro_leitura')
+               AND r.rolname <> p_papel
+               AND pg_has_role(p_papel, r.oid, 'MEMBER'));
+END
+$$;
+
+COMMENT ON FUNCTION core._papel_de_mais(name) IS
+'De que papéis do projeto, além do de produtor, o papel é membro; NULL se de nenhum. Fonte: regra 8.';
+
+CREATE OR REPLACE FUNCTION core.produtores_de_mais()
+RETURNS TABLE (papel name, membro_de text)
+LANGUAGE plpgsql
+STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+        SELECT r.rolname, core._papel_de_mais(r.rolname)
+          FROM (SELECT DISTINCT p.papel FROM core.produtores AS p) AS d
+          JOIN pg_catalog.pg_roles AS r ON r.rolname = d.papel
+         WHERE core._papel_de_mais(r.rolname) IS NOT NULL
+         ORDER BY r.rolname;
+END
+$$;
+
+COMMENT ON FUNCTION core.produtores_de_mais() IS
+'Os produtores registrados que são hoje membros de outro papel do projeto, ou superusuários, e de quais: o vínculo pode
+vir depois do registro. Fonte: regra 8.';
+
+GRANT EXECUTE ON FUNCTION core.produtores_de_mais() TO formigueiro_app, formigueiro_dba;
 
 CREATE OR REPLACE FUNCTION core.remover_produtor(p_papel name, p_colonia text DEFAULT NULL)
 RETURNS int

@@ -11,7 +11,9 @@ DECLARE
 BEGIN
     UPDATE core.dlq AS d
        SET tentativas = d.tentativas + 1,
-           proxima_tentativa = clock_timestamp() + core._recuo_da_tentativa(d.tentativas + 1),
+           -- Quem espera por uma trava não falhou: tenta-se logo, ainda que ela dure horas.
+           proxima_tentativa = clock_timestamp() + least(core._recuo_da_tentativa(d.tentativas + 1),
+                                                         CASE WHEN d.sqlstate = '55P03' THEN interval '30 seconds' END),
            atualizado_em = clock_timestamp()
      WHERE d.id = (SELECT e.id
                      FROM core.dlq AS e

@@ -20,9 +20,8 @@ BEGIN
         RETURN d6b.descartar(p_evento, 'erro', 'Payload incompleto', jsonb_build_object('faltam', v_faltas));
     END IF;
 
-    -- Sorteios da mesma demanda um por vez: antes do primeiro não há linha a travar (E01).
-    PERFORM pg_advisory_xact_lock(hashtextextended('d6b.sorteio/' || v_demanda, 0));
-
+    -- Travado antes de perguntar se a demanda concluiu: quem a ratifica segura esta linha (E01).
+    v_ativo := d6b.acompanhamento_ativo(v_demanda);
     IF d6b.demanda_concluida(v_demanda) THEN
         INSERT INTO d6b.sorteios_tardios (event_id, demanda_id, conselheiro_id, criado_em)
         VALUES (p_evento.event_id, v_demanda, v_sorteado, d6b.centesimo(p_evento.publicado_em))
@@ -30,7 +29,6 @@ BEGIN
         RETURN d6b.descartar(p_evento, 'erro', 'Sorteio tardio: a demanda já foi concluída');
     END IF;
 
-    v_ativo := d6b.acompanhamento_ativo(v_demanda);
     IF v_ativo.conselheiro_id = v_sorteado THEN
         RETURN d6b.descartar(p_evento, 'aviso', 'Acompanhamento já ativo com o mesmo conselheiro',
                              jsonb_build_object('acompanhamento_id', v_ativo.id));
@@ -45,7 +43,12 @@ BEGIN
     VALUES (v_demanda, v_sorteado, (v_payload ->> 'unidade_civica_id')::uuid, 'aguardando_inicio',
             d6b.centesimo(coalesce((v_payload ->> 'timestamp')::timestamptz, p_evento.publicado_em)),
             v_ativo.pendencia_conclusao, p_evento.event_id, p_evento.event_id,
-            d6b.centesimo(p_evento.publicado_em), d6b.centesimo(p_evento.publicado_em));
+            d6b.centesimo(p_evento.publicado_em), d6b.centesimo(p_evento.publicado_em))
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        -- Outro sorteio da demanda confirmou entretanto: antes do primeiro não há linha a travar, e quem decide é o índice.
+        RETURN d6b.on_conselheiro_sorteado(p_evento);
+    END IF;
     PERFORM d6b.marcar_processado(p_evento);
     RETURN 'processado';
 END

@@ -13,6 +13,7 @@ RETURNS boolean
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '1s'  -- quem espera mais volta à fila, e não detém os outros textos nem o despacho (N66)
 AS $$
 DECLARE
     v_acompanhamento d6b.acompanhamentos;

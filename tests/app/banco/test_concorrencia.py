@@ -1,6 +1,5 @@
 """Várias migrações ao mesmo tempo: os papéis são do cluster inteiro, e um banco só pode ter um migrador por vez."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -86,9 +85,7 @@ def test_num_impasse_com_quem_usa_o_banco_cede_quem_migra(
     """
     pasta = tmp_path / "functions"
     shutil.copytree(FUNCOES, pasta)
-    (pasta / "core" / "_trava.sql").write_text(
-        "LOCK TABLE core.parametros; LOCK TABLE core.relogio;", encoding="utf-8"
-    )
+    (pasta / "core" / "_trava.sql").write_text("LOCK TABLE core.parametros; LOCK TABLE core.relogio;", encoding="utf-8")
     tomou = Event()
     cedidas: list[psycopg.Error] = []
 
@@ -134,23 +131,22 @@ def test_quem_segura_uma_tabela_por_muito_tempo_e_dito(dsn: str, monkeypatch: py
     migrar(dsn)
 
 
-def test_desiste_e_diz_de_quem_e_a_trava_se_nao_e_de_quem_instala(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trava, "ESPERA_MS", 10)
-    monkeypatch.setattr(trava, "DESISTENCIA_S", 0.2)
-    leitura = make_conninfo(dsn, user="formigueiro_leitura")
-    with psycopg.connect(leitura, autocommit=True) as detentor, capture_logs() as linhas:
-        detentor.execute("SELECT pg_advisory_lock(%s)", [trava.TRAVA_MIGRAR])
-        quem = f"formigueiro_leitura (pid {detentor.info.backend_pid})"
-        with pytest.raises(ErroBanco, match=f"a trava de migrar está com {re.escape(quem)}"):
-            migrar(dsn)
-        detentor.execute("SELECT pg_advisory_unlock(%s)", [trava.TRAVA_MIGRAR])
-        migrar(dsn)
-    assert [linha["event"] for linha in linhas] == [f"migrar espera por quem segura a trava dele: {quem}"]
+def test_nao_espera_por_trava_que_um_login_qualquer_possa_tomar(dsn: str, bd: psycopg.Connection[Any]) -> None:
+    """Nem pela tabela da vez, nem, onde migrar não pôde fechá-las, por travas consultivas."""
+    bd.execute("GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint), pg_advisory_lock(int, int) TO formigueiro_leitura")
+    bd.execute("GRANT USAGE ON SCHEMA migracoes TO formigueiro_leitura")
+    with psycopg.connect(make_conninfo(dsn, user="formigueiro_leitura"), autocommit=True) as intruso:
+        intruso.execute("SELECT pg_advisory_lock(813092442), pg_advisory_lock(hashtext('core.espelhar_agenda'))")
+        for modo in ("ACCESS SHARE", "ROW SHARE", "EXCLUSIVE"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), intruso.transaction():
+                intruso.execute(f"LOCK TABLE migracoes.trava IN {modo} MODE")
+        with capture_logs() as linhas:
+            migrar(dsn, simulacao=True)
+    assert linhas == []
 
 
 def test_por_quem_instala_espera_o_que_for_preciso_e_diz_uma_vez(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trava, "ESPERA_MS", 10)
-    monkeypatch.setattr(trava, "DESISTENCIA_S", 0)
     tentar, tentativas = trava._tentar, []
 
     def contar(conexao: psycopg.Connection[Any]) -> bool:
@@ -158,16 +154,33 @@ def test_por_quem_instala_espera_o_que_for_preciso_e_diz_uma_vez(dsn: str, monke
         return tentar(conexao)
 
     monkeypatch.setattr(trava, "_tentar", contar)
-    with (
-        psycopg.connect(dsn, autocommit=True) as outra,
-        ThreadPoolExecutor() as executor,
-        capture_logs() as linhas,
-    ):
-        outra.execute("SELECT pg_advisory_lock(%s)", [trava.TRAVA_MIGRAR])
+    with psycopg.connect(dsn) as outra, ThreadPoolExecutor() as executor, capture_logs() as linhas:
+        outra.execute("LOCK TABLE migracoes.trava IN EXCLUSIVE MODE")
         espera = executor.submit(migrar, dsn, simulacao=True)
         ate(lambda: len(tentativas) > 5 or espera.done(), o_que="migrar insistir")
-        outra.execute("SELECT pg_advisory_unlock(%s)", [trava.TRAVA_MIGRAR])
+        outra.rollback()
         espera.result(ESPERA_S)
         assert [linha["event"] for linha in linhas] == [
             f"migrar espera por quem segura a trava dele: postgres (pid {outra.info.backend_pid})"
         ]
+
+
+def test_espera_tambem_a_sessao_de_um_migrar_que_morreu_no_meio(dsn: str, bd: psycopg.Connection[Any]) -> None:
+    """Morto o processo, a guarda cai logo, mas o servidor ainda acaba o comando em que a outra sessão estava."""
+    impostor = make_conninfo(dsn, user="formigueiro_leitura", application_name=trava.NOME)
+    with (
+        psycopg.connect(impostor),
+        psycopg.connect(dsn, autocommit=True, application_name=trava.NOME) as orfa,
+        ThreadPoolExecutor() as executor,
+    ):
+        espera = executor.submit(migrar, dsn, simulacao=True)
+        ate(lambda: _guarda_na_vez(bd) or espera.done(), o_que="a guarda tomar a vez")
+        assert not espera.done()
+        orfa.close()
+        espera.result(ESPERA_S)
+    assert not _guarda_na_vez(bd)
+
+
+def _guarda_na_vez(bd: psycopg.Connection[Any]) -> bool:
+    consulta = "SELECT FROM pg_locks WHERE relation = 'migracoes.trava'::regclass AND granted"
+    return bd.execute(consulta).rowcount > 0

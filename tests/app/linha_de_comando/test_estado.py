@@ -131,6 +131,7 @@ def test_diz_se_ha_trabalhador_na_lideranca(formigueiro: Formigueiro, rede: Rede
 def test_quem_toma_a_trava_do_lider_sem_ser_do_aplicativo_e_dito(
     formigueiro: Formigueiro, rede: Rede, dsn: str, papel: str
 ) -> None:
+    rede.bd.execute(f"GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO {papel}")  # como onde não se pôde fechar
     with psycopg.connect(make_conninfo(dsn, user=papel), autocommit=True) as detentor:
         detentor.execute("SELECT pg_advisory_lock(%s)", [TRAVA_DE_LIDER])
         for quem_olha in ("formigueiro_app", "formigueiro_dba"):

@@ -88,7 +88,8 @@ def test_a_requisicao_em_curso_termina(
     bd.execute(
         """
         CREATE OR REPLACE FUNCTION d6b.acompanhamento_conselheiro(p_conselheiro_id uuid) RETURNS jsonb
-        LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(77); RETURN '{}'; END $$
+        LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(77); RETURN '{}'; END $$;
+        GRANT EXECUTE ON FUNCTION pg_advisory_xact_lock(bigint) TO formigueiro_app
         """
     )
     respostas: list[int] = []
@@ -119,7 +120,7 @@ def test_o_lote_em_curso_termina(servico: Servico, bd: psycopg.Connection[Any], 
     rede = Rede(bd)
     demanda = uuid4()
     with psycopg.connect(dsn) as trava:
-        trava.execute("SELECT pg_advisory_lock(hashtextextended('d6b.sorteio/' || %s::text, 0))", [demanda])
+        trava.execute("LOCK TABLE d6b.acompanhamentos IN EXCLUSIVE MODE")
         rede.sortear(demanda, ANA)
         ate(lambda: _esperando_trava(bd), 20, "o lote começar")
         servico.processo.send_signal(signal.SIGTERM)

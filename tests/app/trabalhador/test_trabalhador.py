@@ -131,6 +131,24 @@ def test_publicar_so_notifica_quem_dorme(rede: Rede, dsn: str) -> None:
     assert aviso.channel == "formigueiro"
 
 
+@pytest.mark.parametrize("partilhada", [False, True])
+def test_quem_toma_as_travas_do_trabalhador_nao_o_cala(rede: Rede, dsn: str, partilhada: bool) -> None:
+    """Onde migrar não pôde fechá-las a qualquer login: a rede anda, só sem avisos."""
+    tomar = "pg_advisory_lock_shared" if partilhada else "pg_advisory_lock"
+    rede.bd.execute(f"GRANT EXECUTE ON FUNCTION {tomar}(bigint), {tomar}(int, int) TO formigueiro_leitura")
+
+    async def cenario(_: list["asyncio.Task[None]"]) -> None:
+        rede.sortear(DEMANDA, ANA)
+        rede.atualizar(DEMANDA, ANA)
+        await ate(lambda: rede.eventos("demanda.resumo_ciclo_atualizado"))
+        assert not rede.um("SELECT core.ha_lider()")
+
+    with psycopg.connect(make_conninfo(dsn, user="formigueiro_leitura"), autocommit=True) as intruso:
+        for trava in (str(trabalhador.TRAVA_DE_LIDER), "7031001", "7031003, 1", "7031003, 2"):
+            intruso.execute(f"SELECT {tomar}({trava})")
+        com_trabalhadores(dsn, cenario, quantos=2)
+
+
 def test_conexao_derrubada_e_refeita_e_nada_se_perde(rede: Rede, dsn: str) -> None:
     async def cenario(_: list["asyncio.Task[None]"]) -> None:
         await ate(lambda: dormindo(rede))
