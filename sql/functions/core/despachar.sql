@@ -14,6 +14,9 @@ DECLARE
     v_total    int;
     v_dlq      bigint;
 BEGIN
+    IF core.conferir_assinatura() THEN
+        PERFORM core._exigir_log_proprio();
+    END IF;
     SELECT array_agg(c.colonia ORDER BY c.ordem), array_agg(c.esquema ORDER BY c.ordem)
       INTO v_colonias, v_esquemas
       FROM core.consumidores AS c;
@@ -55,7 +58,7 @@ $$;
 COMMENT ON PROCEDURE core.despachar() IS
 'Trata tudo o que está pendente em todas as colônias, em lotes de 30 com um COMMIT cada, e tenta de novo o que na DLQ
 tem hora vencida. Espera outro despachante em vez de voltar cedo; acaba por si antes de metade do statement_timeout.
-Não pode ser chamado dentro de uma transação. Fonte: regras 1 a 4.';
+Não pode ser chamado dentro de uma transação. Erros: FM409 log assinado de outro servidor. Fonte: regras 1 a 4.';
 
 -- current_setting dá o valor com a unidade ("1min"), que também é um intervalo; ler pg_settings custaria meio milissegundo.
 CREATE OR REPLACE FUNCTION core._prazo_do_comando()

@@ -23,7 +23,7 @@ BEGIN
                                           FROM core._detentores_da_lideranca() AS d
                                          WHERE NOT d.lidera)),
         'agenda', core._estado_da_agenda());
-    RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado));
+    RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado) || core._problemas_da_copia());
 END
 $$;
 

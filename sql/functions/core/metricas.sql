@@ -14,6 +14,7 @@ DECLARE
 BEGIN
     RETURN QUERY SELECT * FROM core._metricas_do_barramento();
     RETURN QUERY SELECT * FROM core._metricas_da_agenda();
+    RETURN QUERY SELECT * FROM core._metricas_da_copia();
 
     RETURN QUERY
     SELECT m.nome, jsonb_build_object('colonia', f ->> 'colonia'), m.valor
@@ -125,7 +126,11 @@ AS $$
     -- Duas horas marcadas perdidas, mais folga: uma só pode ser um reinício. O que nunca acabou tem um dia para começar.
     SELECT count(*) = 2
       FROM core.horas_marcadas(p_agendamento.cron,
-                               coalesce(p_agendamento.ultima_conclusao, p_agendamento.criado_em + interval '1 day'),
+                               CASE
+                                   WHEN core.no_futuro(p_agendamento.ultima_conclusao) IS FALSE
+                                       THEN p_agendamento.ultima_conclusao
+                                   ELSE p_agendamento.criado_em + interval '1 day'
+                               END,
                                clock_timestamp() - interval '10 minutes', 2)
 $$;
 
