@@ -25,7 +25,10 @@ _COMO = "restaure o banco inteiro, num banco vazio (docs/como-fazer/copiar-e-res
 
 # Nas migrações, tudo o que dá papéis e direitos começa a linha, e pode ser repetido.
 _DAO = re.compile(r"^(?:DO \$(papeis|conectar)\$.*?^\$\1\$|(?:GRANT|REVOKE|ALTER DEFAULT PRIVILEGES)\b[^;]*);", re.M | re.S)
-_DOS_VALIDADORES = """
+_PAPEIS = "DO $papeis$"
+# E o que elas dão de outro modo: a quem lê, junto com o papel; nos validadores, quem os gera.
+_ALEM = """
+    GRANT CONNECT ON DATABASE {banco} TO formigueiro_leitura;
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA registro FROM PUBLIC;
     GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA registro TO d6b_dono, d8_dono
 """
@@ -88,13 +91,15 @@ def reaver(conexao: psycopg.Connection[Any], migracoes: Path) -> None:
         " WHERE r.oid IS NULL OR p.nome = ANY (%s) AND NOT pg_has_role(r.oid, 'USAGE')",
         [list(PAPEIS), alheios],
     ).fetchone():
-        insistir(_repetir, conexao, [comando for comando in _comandos(migracoes) if comando.startswith("DO $papeis$")])
+        insistir(_repetir, conexao, [comando for comando in _comandos(migracoes) if comando.startswith(_PAPEIS)])
     insistir(_devolver, conexao)
 
 
 def reafirmar(conexao: psycopg.Connection[Any], migracoes: Path) -> None:
-    """Dá de novo tudo o que as migrações dão."""
-    insistir(_repetir, conexao, [*_comandos(migracoes), _DOS_VALIDADORES])
+    """Dá de novo tudo o que as migrações dão aos papéis, que `reaver` já refez."""
+    banco = sql.Identifier(conexao.info.dbname).as_string(conexao)
+    dos_arquivos = [comando for comando in _comandos(migracoes) if not comando.startswith(_PAPEIS)]
+    insistir(_repetir, conexao, [*dos_arquivos, _ALEM.format(banco=banco)])
 
 
 def danificados(conexao: psycopg.Connection[Any]) -> bool:

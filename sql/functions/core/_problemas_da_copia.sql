@@ -34,6 +34,22 @@ COMMENT ON FUNCTION core._problemas_da_copia() IS
 'O que pede atenção numa cópia, em frases: log assinado, sequência atrás dele, agenda no pg_cron de outro servidor, objetos
 de outro dono ou sem direitos. Um vetor vazio é saúde. Fonte: N58 a N61.';
 
+CREATE OR REPLACE FUNCTION core._estado_danificado()
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT jsonb_build_object('agora', core.iso(core.agora()), 'maior_sequence', NULL, 'colonias', '[]'::jsonb,
+                              'cursores', '{}'::jsonb, 'publicacoes', NULL, 'saidas_conclusao', NULL, 'filas', '[]'::jsonb,
+                              'trabalhador', '{"lider": false, "intrusos": []}'::jsonb, 'agenda', '[]'::jsonb,
+                              'problemas', p.frases)
+      FROM core._problemas_da_copia() AS p (frases)
+     WHERE p.frases <> '[]'
+$$;
+
+COMMENT ON FUNCTION core._estado_danificado() IS
+'O que core.estado pode dizer se os direitos, ou objetos, que ela usa faltam: o que falta. NULL se não falta nada.';
+
 CREATE OR REPLACE FUNCTION core._metricas_da_copia()
 RETURNS TABLE (nome text, rotulos jsonb, valor float8)
 LANGUAGE sql
@@ -50,4 +66,5 @@ $$;
 COMMENT ON FUNCTION core._metricas_da_copia() IS
 'De quantos números a sequência está atrás do log, se ele é assinado e quantos objetos não são como migrar os deixou.';
 
-GRANT EXECUTE ON FUNCTION core._problemas_da_copia(), core._metricas_da_copia() TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON FUNCTION core._problemas_da_copia(), core._metricas_da_copia(), core._estado_danificado()
+   TO formigueiro_app, formigueiro_dba;
