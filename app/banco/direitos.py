@@ -24,7 +24,10 @@ _QUEM_CRIA = {
 _COMO = "restaure o banco inteiro, num banco vazio (docs/como-fazer/copiar-e-restaurar.md)"
 
 # Nas migrações, tudo o que dá papéis e direitos começa a linha, e pode ser repetido.
-_DAO = re.compile(r"^(?:DO \$(papeis|conectar)\$.*?^\$\1\$|(?:GRANT|REVOKE|ALTER DEFAULT PRIVILEGES)\b[^;]*);", re.M | re.S)
+_DAO = re.compile(
+    r"^(?:DO \$(papeis|conectar)\$.*?^\$\1\$|(?:GRANT|REVOKE|ALTER DEFAULT PRIVILEGES)\b[^;]*);",
+    re.MULTILINE | re.DOTALL,
+)
 _PAPEIS = "DO $papeis$"
 # E o que elas dão de outro modo: a quem lê, junto com o papel; nos validadores, quem os gera.
 _ALEM = """
@@ -37,7 +40,8 @@ _ALEM = """
 # tabela.
 _DE_OUTRO_DONO = """
     WITH esquemas AS (
-        SELECT n.oid, n.nspname, n.nspowner, CASE n.nspname WHEN 'registro' THEN 'core' ELSE n.nspname END || '_dono' AS dono
+        SELECT n.oid, n.nspname, n.nspowner,
+               CASE n.nspname WHEN 'registro' THEN 'core' ELSE n.nspname END || '_dono' AS dono
           FROM pg_namespace AS n
          WHERE n.nspname = ANY (%(esquemas)s)
     )
@@ -53,7 +57,8 @@ _DE_OUTRO_DONO = """
                                   AND c.relkind = 'S')
              UNION ALL
             SELECT 3, 'ROUTINE',
-                   format('%%I.%%I(%%s)', e.nspname, p.proname, pg_get_function_identity_arguments(p.oid)), e.dono, p.proowner
+                   format('%%I.%%I(%%s)', e.nspname, p.proname, pg_get_function_identity_arguments(p.oid)), e.dono,
+                   p.proowner
               FROM esquemas AS e
               JOIN pg_proc AS p ON p.pronamespace = e.oid) AS o (ordem, especie, alvo, dono, atual)
      WHERE pg_get_userbyid(o.atual) <> o.dono

@@ -74,7 +74,8 @@ def test_um_numero_que_ja_existe_e_recusado_com_o_motivo_e_nao_por_23505(rede: R
 
 
 def test_a_reentrega_se_reconhece_ainda_que_a_sequencia_tenha_voltado(rede: Rede) -> None:
-    evento, payload = uuid4(), {n: str(uuid4()) for n in ("demanda_id", "conselheiro_id", "unidade_civica_id")}
+    evento = uuid4()
+    payload: dict[str, object] = {n: str(uuid4()) for n in ("demanda_id", "conselheiro_id", "unidade_civica_id")}
     rede.publicar("conselheiro.sorteado", payload, "D-6a", event_id=evento)
     numero = rede.um("SELECT sequence_number FROM core.event_log WHERE event_id = %s", evento)
     rede.bd.execute(f"SELECT setval('{SEQUENCIA}', 1, false)")

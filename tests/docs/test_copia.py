@@ -74,7 +74,9 @@ def seguir_a_pagina(dsn: str, destino: Cluster, pasta: Path) -> None:
     for comandos in COMANDOS:
         texto = comandos.replace("ORIGEM", str(origem["host"])).replace("DESTINO", str(destino.endereco.soquete))
         _no_shell(
-            texto.replace("dbname=formigueiro", f"dbname={origem['dbname']}").replace("python -m", f"{sys.executable} -m"),
+            texto.replace("dbname=formigueiro", f"dbname={origem['dbname']}").replace(
+                "python -m", f"{sys.executable} -m"
+            ),
             pasta,
         )
 

@@ -56,7 +56,9 @@ def os_daqui(cluster: Cluster, banco: str, papel: str = "postgres") -> list[tupl
 
 
 @pytest.mark.parametrize(
-    ("banco", "papel"), [("cidade", "postgres"), ("matriz", "instalador")], ids=["do mesmo nome", "de outro nome e dono"]
+    ("banco", "papel"),
+    [("cidade", "postgres"), ("matriz", "instalador")],
+    ids=["do mesmo nome", "de outro nome e dono"],
 )
 def test_restaurada_noutro_servidor_e_noutra_porta(banco: str, papel: str, origem: Cluster, tmp_path: Path) -> None:
     with ligado("cidade", port="5544") as destino:

@@ -18,6 +18,11 @@ from tests.apoio.rede import Rede
 from tests.apoio.servidor import BINARIOS, cluster_de_teste, pasta_de_cluster
 
 ANA = UUID(int=11)
+LOTE = f"""
+    SELECT core.publicar_lote('[{{"tipo": "conselheiro.sorteado", "origem": "D-6a",
+                                 "payload": {{"demanda_id": "{ANA}", "conselheiro_id": "{ANA}",
+                                             "unidade_civica_id": "{ANA}"}}}}]')
+"""
 
 
 @pytest.fixture(scope="module")
@@ -125,9 +130,7 @@ def test_o_assinante_nao_publica_nem_despacha_nem_varre_ate_ser_promovido(par: P
     assert f"assinatura {par.nome}" in recusado(aqui.sortear, uuid4(), ANA)
     recusado(aqui.despachar)
     for comando in (
-        "SELECT core.publicar_lote('[{\"tipo\": \"conselheiro.sorteado\", \"origem\": \"D-6a\", \"payload\":"
-        " {\"demanda_id\": \"3f0c9a52-5a55-4c1b-9d3e-0d1a2b3c4d5e\", \"conselheiro_id\":"
-        " \"3f0c9a52-5a55-4c1b-9d3e-0d1a2b3c4d5e\", \"unidade_civica_id\": \"3f0c9a52-5a55-4c1b-9d3e-0d1a2b3c4d5e\"}}]')",
+        LOTE,
         "SELECT d6b.processar_pendentes()",
         "SELECT d8.reservar_lote()",
         "SELECT d6b.verificar_prazos_proximos()",

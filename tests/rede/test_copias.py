@@ -1,4 +1,4 @@
-"""A matriz das restaurações: o que cada uma deixa para trás, estado o diz, migrar o repõe, e nada se perde nem se repete."""
+"""As restaurações, uma a uma: o que cada uma deixa para trás, `estado` o diz e `migrar` o repõe, e nada se perde."""
 
 import os
 import re

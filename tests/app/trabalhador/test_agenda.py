@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta, tzinfo
 from time import monotonic
+from typing import Self
 
 import pytest
 from psycopg import AsyncConnection
@@ -117,8 +118,8 @@ def test_um_processo_cujo_relogio_recua_le_a_agenda_na_mesma(
 ) -> None:
     class Adiantado(datetime):
         @classmethod
-        def now(cls, tz: tzinfo | None = None) -> "datetime":
-            return datetime.now(tz) + timedelta(days=365)
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(datetime.now().timestamp() + 365 * 86400, tz)
 
     async def passos() -> int:
         async with await AsyncConnection.connect(
