@@ -15,11 +15,11 @@ from app.banco.catalogo import ESQUEMAS, PAPEIS
 from app.banco.erros import ErroBanco
 from app.banco.insistir import ceder, insistir
 
-_QUEM_CRIA = {
-    "core": "core_0001_papeis",
-    "registro": "core_0001_papeis",
+# De cada esquema, a migração desde a qual tem tabelas; registro só tem funções, geradas depois.
+_COM_TABELAS = {
+    "core": "core_0002_registro",
     "d6b": "20260813092442_create_d6b_tables",
-    "d8": "V001_create_schema",
+    "d8": "V002_create_projetos_monitorados",
 }
 _COMO = "restaure o banco inteiro, num banco vazio (docs/como-fazer/copiar-e-restaurar.md)"
 
@@ -68,21 +68,20 @@ _DE_OUTRO_DONO = """
 
 def exigir_inteiro(conexao: psycopg.Connection[Any]) -> None:
     """Levanta ErroBanco se só uma parte dos esquemas foi restaurada: o que falta não se refaz aqui."""
-    ha = {
-        esquema
-        for (esquema,) in conexao.execute(
-            "SELECT n.nspname FROM pg_namespace AS n"
-            " WHERE n.nspname = ANY (%s) AND (EXISTS (SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid)"
-            "                                 OR EXISTS (SELECT FROM pg_proc AS p WHERE p.pronamespace = n.oid))",
-            [[*_QUEM_CRIA, "migracoes"]],
-        )
-    }
+    esquemas = dict(
+        conexao.execute(
+            "SELECT n.nspname, EXISTS (SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid) FROM pg_namespace AS n"
+        ).fetchall()
+    )
     aplicadas = set()
     if conexao.execute("SELECT to_regclass('migracoes.conteudo')").fetchone() != (None,):
         aplicadas = {nome for (nome,) in conexao.execute("SELECT migration_id FROM migracoes.conteudo")}
-    if not aplicadas and (sobram := sorted(ha & set(_QUEM_CRIA))):
+    if not aplicadas and (sobram := [esquema for esquema in _COM_TABELAS if esquemas.get(esquema)]):
         raise ErroBanco(f"o banco tem {', '.join(sobram)}, mas não o registro das migrações (migracoes): {_COMO}")
-    if faltam := sorted(esquema for esquema, nome in _QUEM_CRIA.items() if nome in aplicadas and esquema not in ha):
+    faltam = [esquema for esquema, nome in _COM_TABELAS.items() if nome in aplicadas and not esquemas.get(esquema)]
+    if aplicadas and "registro" not in esquemas:
+        faltam.append("registro")
+    if faltam:
         raise ErroBanco(f"o banco não tem {', '.join(faltam)}, que as migrações já criaram: {_COMO}")
 
 

@@ -184,7 +184,7 @@ def test_um_esquema_so_trocado_pelo_da_copia(
     ("esquemas", "diz"),
     [
         (("d8",), "tem d8, mas não o registro das migrações"),
-        (("core", "registro"), "tem core, registro, mas não o registro das migrações"),
+        (("core", "registro"), "tem core, mas não o registro das migrações"),
         (PARCIAL, "não tem d8, que as migrações já criaram"),
     ],
     ids=["só a D-8", "só o núcleo", "tudo menos a D-8"],
