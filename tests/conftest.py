@@ -90,6 +90,12 @@ def dsn(servidor: NoopExecutor, dsn_servidor: str, _criador: psycopg.Connection[
     banco = f"{servidor.dbname}_{next(_NUMERO_DO_CLONE)}"
     # file_copy clona em um quarto do tempo do wal_log, pois sem fsync os dois checkpoints que pede são baratos.
     _criador.execute(f"CREATE DATABASE {banco} TEMPLATE {servidor.template_dbname} STRATEGY file_copy")
+    # O que não vai num clone: os direitos no banco.
+    _criador.execute(f"REVOKE ALL ON DATABASE {banco} FROM PUBLIC")
+    _criador.execute(
+        f"GRANT CONNECT ON DATABASE {banco}"
+        " TO formigueiro_app, formigueiro_produtor, formigueiro_dba, formigueiro_leitura"
+    )
     yield make_conninfo(dsn_servidor, dbname=banco)
     _criador.execute(f"DROP DATABASE {banco} WITH (FORCE)")
 

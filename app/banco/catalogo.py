@@ -148,7 +148,9 @@ def direitos(conexao: psycopg.Connection[Any]) -> list[Direito]:
                r.rolname, a.privilege_type, a.is_grantable,
                CASE WHEN a.grantee = 0 THEN o.especie = 'ROUTINE' ELSE r.rolname = ANY (%s) END
           FROM {_ROTINAS_E_VISOES}
-         CROSS JOIN aclexplode(o.direitos) AS a
+         -- Uma cópia sem os direitos tem os de nascença: PUBLIC executa.
+         CROSS JOIN aclexplode(coalesce(o.direitos, acldefault(CASE o.especie WHEN 'VIEW' THEN 'r' ELSE 'f' END::"char",
+                                                               o.dono))) AS a
           LEFT JOIN pg_roles AS r ON r.oid = a.grantee
          WHERE o.esquema::regnamespace::text = ANY (%s)
            AND a.grantee <> o.dono

@@ -30,8 +30,8 @@ class _Afastar(Exception):
         self.nomes = nomes
 
 
-def instalar(conexao: psycopg.Connection[Any], pasta: Path) -> bool:
-    """Instala tudo se algum arquivo mudou; devolve se instalou.
+def instalar(conexao: psycopg.Connection[Any], pasta: Path, de_novo: bool = False) -> bool:
+    """Instala tudo se algum arquivo mudou, ou se `de_novo`; devolve se instalou.
 
     O resultado é o de um banco novo: o que ficou sem arquivo é removido, e os direitos são os que os arquivos dão. Mas
     quem já corria pode seguir com um corpo antigo, que chama o que ficou sem arquivo: só depois dele isso é removido.
@@ -39,7 +39,7 @@ def instalar(conexao: psycopg.Connection[Any], pasta: Path) -> bool:
     """
     arquivos = _em_ordem(pasta)
     impressao = _impressao(pasta, arquivos)
-    if _instalada(conexao) == impressao:
+    if _instalada(conexao) == impressao and not de_novo:
         return False
     sobras = insistir(_trocar, conexao, pasta, arquivos)
     if sobras:

@@ -6,9 +6,9 @@ from typing import Any
 import psycopg
 from msgspec import Struct
 
-from app.banco import esquemas, funcoes, migracao, parametros, pg_cron, trava
+from app.banco import direitos, esquemas, funcoes, migracao, parametros, pg_cron, pool, trava
 from app.banco.erros import EmRecuperacao, ErroBanco
-from app.banco.insistir import ceder_cedo, insistir
+from app.banco.insistir import ceder, ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
 
 VERSAO_MINIMA = 150000
@@ -38,18 +38,25 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
     """
     with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as conexao, ExitStack() as vez:
         _conferir_servidor(conexao)
+        pool.exigir_sessao(conexao, dsn)
         conexao.execute("SET statement_timeout = 0")
         vez.enter_context(trava.tomada(dsn, conexao))
         ceder_cedo(conexao)
-        aplicadas = migracao.aplicar(conexao, MIGRACOES)
         conexao.execute("SET search_path = pg_catalog")
-        instaladas = funcoes.instalar(conexao, FUNCOES)
+        direitos.exigir_inteiro(conexao)
+        direitos.reaver(conexao, MIGRACOES)
+        aplicadas = migracao.aplicar(conexao, MIGRACOES)
+        if danificados := direitos.danificados(conexao):
+            direitos.reafirmar(conexao, MIGRACOES)
+        instaladas = funcoes.instalar(conexao, FUNCOES, de_novo=danificados)
         carregados = insistir(esquemas.carregar, conexao, EVENTOS)
         parametros.gravar(conexao, ajustados or {})
         conexao.execute("SELECT core.marcar_simulacao(%s)", [simulacao])
         conexao.execute("SELECT d6b.semear_cursores(), d8.semear_cursores()")
+        insistir(_acertar_sequencia, conexao)
         no_cron = pg_cron.sincronizar(conexao, dsn)
         parametros.ajustar(conexao, {"agenda_no_pg_cron": no_cron})
+        conexao.execute("SELECT core.conferir_assinatura(), core.fotografar_objetos()")
         fechado = insistir(_fechar_ao_publico, conexao)
         avisos = pg_cron.avisos(conexao, no_cron) + ([] if fechado else [_ABERTO])
     return Instalado(aplicadas, instaladas, carregados, no_cron, avisos)
@@ -57,6 +64,12 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
 
 def _fechar_ao_publico(conexao: psycopg.Connection[Any]) -> bool:
     return conexao.execute("SELECT core.fechar_ao_publico()").fetchone() == (True,)
+
+
+def _acertar_sequencia(conexao: psycopg.Connection[Any]) -> None:
+    with conexao.transaction():
+        ceder(conexao)
+        conexao.execute("SELECT core.acertar_sequencia()")
 
 
 def _conferir_servidor(conexao: psycopg.Connection[Any]) -> None:

@@ -153,16 +153,18 @@ def _espelhar(
 ) -> None:
     """O mesmo que core.espelhar_agenda, de um banco para outro."""
     certos = set()
-    for numero, nome, proprio, *atual in cron.execute(
-        "SELECT jobid, jobname::text, username = current_user, schedule, command, database"
+    servidor = _servidor(cron)
+    for numero, nome, ativo, *onde_liga, proprio, horario, comando, onde in cron.execute(
+        "SELECT jobid, jobname::text, active, nodename, nodeport, username = current_user, schedule, command, database"
         " FROM cron.job"
         # O banco também, pois o prefixo de casa é o começo do de casa/homolog; a limpeza é um trabalho no do pg_cron.
         " WHERE starts_with(jobname::text, %s) AND database = %s OR jobname::text = ANY(%s)",
         [prefixo, banco, list(desejados)],
     ).fetchall():
-        if tuple(atual) == desejados.get(nome):
+        aqui = proprio and tuple(onde_liga) == servidor
+        if (horario, comando, onde) == desejados.get(nome) and (aqui or not ativo):
             certos.add(nome)
-        elif nome not in desejados or not proprio:
+        elif nome not in desejados or not aqui:
             cron.execute("SELECT cron.unschedule(%s::bigint)", [numero])
     for nome, (horario, comando, onde) in desejados.items():
         if nome in certos:
@@ -171,6 +173,15 @@ def _espelhar(
             cron.execute("SELECT cron.schedule(%s, %s, %s)", [nome, horario, comando])
         else:
             cron.execute("SELECT cron.schedule_in_database(%s, %s, %s, %s)", [nome, horario, comando, onde])
+
+
+def _servidor(cron: psycopg.Connection[Any]) -> tuple[str, int]:
+    """Onde o pg_cron liga o que agenda agora: o que veio numa cópia guarda o servidor da origem."""
+    with cron.transaction(force_rollback=True):
+        numero = _um(cron, "SELECT cron.schedule('0 0 1 1 *', 'SELECT 1')")
+        linha = cron.execute("SELECT nodename, nodeport FROM cron.job WHERE jobid = %s", [numero]).fetchone()
+    assert linha is not None
+    return linha[0], linha[1]
 
 
 def _linha(erro: psycopg.Error) -> str:

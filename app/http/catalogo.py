@@ -57,6 +57,11 @@ DO_BANCO = (
         "1 se uma transação alheia segura a leitura há mais de segundos_detencao_problema.",
         ("colonia",),
     ),
+        "formigueiro_barramento_sequencia_atras",
+        "De quantos números a sequência do log está atrás dele: acima de 0, publicar é recusado.",
+    ),
+    Metrica("formigueiro_barramento_assinado", "1 se o log vem de outro servidor por replicação lógica."),
+    Metrica("formigueiro_objetos_danificados", "Objetos do banco que não são como migrar os deixou."),
     Metrica(
         "formigueiro_dlq_entradas",
         "Entradas em aberto na DLQ, por espécie (evento por tratar ou saída por publicar) e estado.",

@@ -1,6 +1,7 @@
 """A agenda de core.agendamentos, cumprida pelo app onde não há pg_cron."""
 
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -19,11 +20,11 @@ class Agenda:
     RELEITURA = timedelta(minutes=1)
 
     def __init__(self) -> None:
-        self._olhar_em = datetime.min.replace(tzinfo=UTC)
+        self._olhar_em = 0.0  # no relógio que não anda para trás: o da máquina pode ser acertado
 
     async def cumprir(self, conexao: AsyncConnection[Any]) -> None:
         """Executa o que está na hora. Uma hora perdida é cumprida uma vez; cada hora, por um só processo."""
-        if datetime.now(UTC) < self._olhar_em:
+        if monotonic() < self._olhar_em:
             return
         for nome, cron, ultima in await _agendamentos(conexao):
             hora = _hora_mais_recente(cron, ultima, datetime.now(UTC))
@@ -48,7 +49,8 @@ class Agenda:
             _hora_mais_recente(cron, ultima, agora) or next(CronSim(cron, agora))
             for _, cron, ultima in await _agendamentos(conexao)
         ]
-        self._olhar_em = min([*horas, agora + self.RELEITURA])
+        espera = min([*horas, agora + self.RELEITURA]) - agora
+        self._olhar_em = monotonic() + espera.total_seconds()
         return min(horas, default=None)
 
 

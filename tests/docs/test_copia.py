@@ -14,9 +14,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from app.banco.cluster import Cluster
+from app.banco.migrar import migrar
 from app.banco.recursos import RAIZ
-from tests.apoio.servidor import BINARIOS, cluster_de_teste
+from tests.apoio.servidor import BINARIOS, TEM_PG_CRON, cluster_de_teste
 from tests.docs.blocos import DOCS, executaveis, rodar
+from tests.pg_cron.conftest import ligado
 
 COMANDOS = re.findall(
     r"^```sh\n(.*?)^```$",
@@ -39,23 +41,44 @@ def destino() -> Iterator[Cluster]:
     shutil.rmtree(pasta, ignore_errors=True)
 
 
+@pytest.mark.skipif(not TEM_PG_CRON, reason="o servidor da suíte não tem pg_cron")
+def test_de_uma_origem_com_pg_cron_a_um_destino_sem_ele(destino: Cluster, tmp_path: Path) -> None:
+    with ligado("cidade") as origem:
+        dsn = origem.endereco.dsn("cidade")
+        assert migrar(dsn).pg_cron
+        with psycopg.connect(dsn) as conexao:
+            conexao.execute("GRANT USAGE ON SCHEMA cron TO instalador")
+        seguir_a_pagina(dsn, destino, tmp_path)
+    with psycopg.connect(destino.endereco.dsn("cidade", "formigueiro_app"), autocommit=True) as app:
+        app.execute("CALL core.despachar()")
+        assert app.execute("SELECT core.estado() -> 'problemas'").fetchone() == ([],)
+        assert app.execute("SELECT count(*) FROM core.agenda_do_app()").fetchone() != (0,)
+        assert app.execute("SELECT FROM pg_extension WHERE extname = 'pg_cron'").fetchone() is None
+
+
 def test_a_copia_restaurada_e_igual_e_segue_trabalhando(dsn: str, destino: Cluster, tmp_path: Path) -> None:
     for bloco in executaveis(DOCS / "como-fazer" / "encerrar-um-projeto.md"):
         rodar(bloco, dsn, {"PASTA": str(tmp_path)})
-    origem = conninfo_to_dict(dsn)
-    banco = str(origem["dbname"])
-    for comandos in COMANDOS:
-        texto = comandos.replace("ORIGEM", str(origem["host"])).replace("DESTINO", str(destino.endereco.soquete))
-        _no_shell(
-            texto.replace("dbname=formigueiro", f"dbname={banco}").replace("python -m", f"{sys.executable} -m"),
-            tmp_path,
-        )
-
+    seguir_a_pagina(dsn, destino, tmp_path)
+    banco = str(conninfo_to_dict(dsn)["dbname"])
     with psycopg.connect(dsn) as antes, psycopg.connect(destino.endereco.dsn(banco)) as depois:
         assert depois.execute(CONTAGENS).fetchone() == antes.execute(CONTAGENS).fetchone()
     with psycopg.connect(destino.endereco.dsn(banco, "formigueiro_app"), autocommit=True) as app:
         app.execute("CALL core.despachar()")
         assert app.execute("SELECT core.estado() -> 'problemas'").fetchone() == ([],)
+
+
+def seguir_a_pagina(dsn: str, destino: Cluster, pasta: Path) -> None:
+    """Os comandos da página, do banco de `dsn` ao servidor de destino."""
+    origem = conninfo_to_dict(dsn)
+    for comandos in COMANDOS:
+        texto = comandos.replace("ORIGEM", str(origem["host"])).replace("DESTINO", str(destino.endereco.soquete))
+        _no_shell(
+            texto.replace("dbname=formigueiro", f"dbname={origem['dbname']}").replace(
+                "python -m", f"{sys.executable} -m"
+            ),
+            pasta,
+        )
 
 
 def _no_shell(comandos: str, pasta: Path) -> None:

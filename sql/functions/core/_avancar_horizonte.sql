@@ -36,6 +36,8 @@ BEGIN
         v.horizonte := v_corrido;
         EXIT WHEN v_corrido = v_visto;
 
+        -- Antes de anotar quem detém a lacuna: quem depois disso tomar um número dela é recusado (core._barreira).
+        PERFORM core._erguer_barreira(p_colonia, v_visto);
         v.lacuna_ate := v_visto;
         v.lacuna_detentores := core._escritores();
         v.lacuna_desde := clock_timestamp();

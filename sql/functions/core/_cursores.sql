@@ -158,6 +158,7 @@ BEGIN
 
     -- Tudo o que tem número até o maior visto ou já é visível, ou é de quem ainda segura o log: espera-se por esses.
     v_maior := core.obter_maior_sequence();
+    PERFORM core._erguer_barreira(p_colonia, v_maior);
     v_escritores := core._escritores();
     WHILE core._algum_escritor(v_escritores) LOOP
         IF clock_timestamp() > v_inicio + interval '60 seconds' THEN

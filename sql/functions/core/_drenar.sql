@@ -21,6 +21,7 @@ DECLARE
     v_tratado   boolean;
 BEGIN
     PERFORM core._exigir_read_committed();
+    PERFORM core._exigir_log_proprio();
     PERFORM core.exigir_limite(p_limite);
     -- Um despachante por colônia: outro espera aqui.
     SELECT * INTO STRICT v FROM core.consumidores AS c WHERE c.colonia = p_colonia FOR UPDATE;
@@ -67,6 +68,6 @@ $$;
 
 COMMENT ON FUNCTION core._drenar(text, int) IS
 'Trata até p_limite (no máximo 30) eventos da colônia, em ordem de sequência, e devolve quantos. Um evento que falha
-vai para core.dlq e não detém os de outras chaves. Erros: FM422 fora de READ COMMITTED, ou limite menor que 1. Fonte: regras 1 a 4.';
+vai para core.dlq e não detém os de outras chaves. Erros: FM422 fora de READ COMMITTED, ou limite menor que 1; FM409 log assinado. Fonte: regras 1 a 4.';
 
 GRANT EXECUTE ON FUNCTION core._drenar(text, int) TO d6b_dono, d8_dono;

@@ -34,18 +34,24 @@ BEGIN
     VALUES (p_event_id, p_tipo, p_origem, p_versao_schema, coalesce(p_correlacao_id, p_event_id),
             coalesce(left(lower(p_payload ->> 'demanda_id'), 100), p_event_id::text), p_payload,
             date_trunc('milliseconds', core.agora()), v_impressao)
-    ON CONFLICT (event_id) DO NOTHING
+    ON CONFLICT DO NOTHING
     RETURNING sequence_number INTO v_sequencia;
 
     IF v_sequencia IS NULL THEN
-        SELECT e.sequence_number, e.impressao INTO STRICT v_existente
+        SELECT e.sequence_number, e.impressao INTO v_existente
           FROM core.event_log AS e
          WHERE e.event_id = p_event_id;
-        IF v_existente.impressao <> v_impressao THEN
+        IF NOT FOUND THEN  -- não foi o event_id que já existia
+            PERFORM core._recusar_numero(NULL);
+        ELSIF v_existente.impressao <> v_impressao THEN
             RAISE EXCEPTION 'O event_id % já foi publicado com outro conteúdo.', p_event_id
                 USING ERRCODE = 'FM409';
         END IF;
         RETURN v_existente.sequence_number;
+    END IF;
+
+    IF v_sequencia <= core._barreira() THEN
+        PERFORM core._recusar_numero(v_sequencia);
     END IF;
 
     IF core.ha_quem_durma() THEN  -- core.acordar, sem o preço de um PERFORM
@@ -58,4 +64,5 @@ $$;
 COMMENT ON FUNCTION core._gravar_evento(text, jsonb, text, text, uuid, uuid, boolean) IS
 'Valida e grava um evento, acorda quem dorme e devolve o sequence_number; o mesmo evento de novo devolve o primeiro.
 p_de_fora diz se o evento entra na rede por core.publicar, e não é saída de uma colônia.
-Erros: FM422 tipo, versão ou payload recusado pelo Registro, ou payload grande demais, vindo de fora; FM409 event_id com outro conteúdo. Fonte: regras 1 e 7.';
+Erros: FM422 tipo, versão ou payload recusado pelo Registro, ou payload grande demais, vindo de fora; FM409 event_id com
+outro conteúdo, sequência atrás do log ou log assinado. Fonte: regras 1, 3 e 7.';

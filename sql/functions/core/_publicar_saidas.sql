@@ -28,7 +28,7 @@ BEGIN
             END LOOP;
             RETURN true;
         EXCEPTION WHEN OTHERS OR assert_failure THEN
-            NULL;  -- alguma não pôde: adiante, uma a uma
+            PERFORM core._exigir_log_proprio();  -- alguma não pôde: adiante, uma a uma; mas não numa réplica
         END;
     END IF;
 

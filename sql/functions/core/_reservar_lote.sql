@@ -22,6 +22,7 @@ DECLARE
     v_sozinho  bigint;
 BEGIN
     PERFORM core._exigir_read_committed();
+    PERFORM core._exigir_log_proprio();
     SELECT * INTO STRICT v FROM core.consumidores AS c WHERE c.colonia = p_colonia FOR UPDATE;
     IF core._reserva_viva(v) THEN
         RETURN c_ocupado;
@@ -163,7 +164,7 @@ BEGIN
                     WHERE t.pid = p.reserva_pid
                       AND t.pid <> pg_backend_pid()
                       AND ((t.locktype = 'virtualxid' AND t.virtualtransaction = p.reserva_vxid)
-                           OR (p.reserva_em > clock_timestamp() - interval '1 minute'
+                           OR (p.reserva_em BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp() + interval '1 minute'
                                AND t.locktype = 'advisory' AND t.granted AND t.objsubid = 2
                                AND t.classid = core._chave_da_ponte() AND t.objid = p.ordem)));
 END

@@ -9,8 +9,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT a.nome, a.cron,
            CASE
-               WHEN a.ultima_execucao IS NULL THEN clock_timestamp() - interval '1 day'
-               WHEN core.no_futuro(a.ultima_execucao) THEN clock_timestamp()
+               WHEN a.ultima_execucao IS NULL OR core.no_futuro(a.ultima_execucao)
+                   THEN clock_timestamp() - interval '1 day'
                ELSE a.ultima_execucao
            END
       FROM core.agendamentos AS a
@@ -20,7 +20,7 @@ $$;
 
 COMMENT ON FUNCTION core.agenda_do_app() IS
 'Os agendamentos que cabem ao app: todos, ou nenhum se migrar os espelhou no pg_cron. Quem nunca rodou conta como rodado
-há um dia; quem rodou antes de o relógio do servidor recuar, como rodado agora.';
+há um dia; e a última execução no futuro, de quando o relógio do servidor andou adiantado, como nenhuma. Fonte: N62.';
 
 CREATE OR REPLACE FUNCTION core.reservar_execucao(p_nome text, p_hora timestamptz)
 RETURNS text

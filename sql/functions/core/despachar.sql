@@ -18,6 +18,9 @@ DECLARE
     v_dlq      bigint;
     v_vez      timestamptz;
 BEGIN
+    IF core.conferir_assinatura() THEN
+        PERFORM core._exigir_log_proprio();
+    END IF;
     SELECT array_agg(c.colonia ORDER BY c.ordem), array_agg(c.esquema ORDER BY c.ordem)
       INTO v_colonias, v_esquemas
       FROM core.consumidores AS c;
@@ -81,8 +84,9 @@ $$;
 COMMENT ON PROCEDURE core.despachar() IS
 'Trata tudo o que está pendente em todas as colônias, em lotes de 30 com um COMMIT cada, e tenta de novo o que na DLQ
 tem hora vencida. Espera outro despachante em vez de voltar cedo, mas não quem só segura linhas: o evento que precisa delas
-fica na DLQ, e tenta-se de novo. Encerra quem detém a leitura há mais de segundos_detencao_maxima. Acaba por si antes de metade do statement_timeout.
-Não pode ser chamado dentro de uma transação. Fonte: regras 1 a 4.';
+fica na DLQ, e tenta-se de novo. Encerra quem detém a leitura há mais de segundos_detencao_maxima. Acaba por si antes de
+metade do statement_timeout. Não pode ser chamado dentro de uma transação. Erros: FM409 log assinado de outro servidor.
+Fonte: regras 1 a 4.';
 
 -- current_setting dá o valor com a unidade ("1min"), que também é um intervalo; ler pg_settings custaria meio milissegundo.
 CREATE OR REPLACE FUNCTION core._prazo_do_comando()

@@ -9,9 +9,9 @@ LANGUAGE plpgsql
 STABLE
 AS $$
 DECLARE
-    v_estado jsonb := core._estado_do_barramento();
+    v_estado jsonb;
 BEGIN
-    v_estado := v_estado || jsonb_build_object(
+    v_estado := core._estado_do_barramento() || jsonb_build_object(
         'cursores', (SELECT jsonb_object_agg(c.colonia, core._estado_da_colonia(c.esquema || '.cursores()'))
                        FROM core.consumidores AS c),
         'publicacoes', core._estado_da_colonia('d6b.publicacoes_em_espera()'),
@@ -27,7 +27,13 @@ BEGIN
         'travas', (SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]') FROM core.travas_longas() AS t),
         'aberto_ao_publico', EXISTS (SELECT FROM core._abertas_ao_publico()),
         'produtores_de_mais', (SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') FROM core.produtores_de_mais() AS p));
-    RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado));
+    RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado) || core._problemas_da_copia());
+EXCEPTION WHEN insufficient_privilege OR undefined_function OR undefined_table OR invalid_schema_name THEN
+    v_estado := core._estado_danificado();
+    IF v_estado IS NULL THEN
+        RAISE;
+    END IF;
+    RETURN v_estado;
 END
 $$;
 

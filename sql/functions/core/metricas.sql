@@ -14,6 +14,7 @@ DECLARE
 BEGIN
     RETURN QUERY SELECT * FROM core._metricas_do_barramento();
     RETURN QUERY SELECT * FROM core._metricas_da_agenda();
+    RETURN QUERY SELECT * FROM core._metricas_da_copia();
 
     RETURN QUERY
     SELECT m.nome, jsonb_build_object('colonia', f ->> 'colonia'), m.valor
@@ -131,8 +132,11 @@ AS $$
     -- O percurso é dia por dia: o que passa de vinte anos não muda a resposta.
     SELECT CASE WHEN p_agendamento.nome IS NOT NULL THEN count(*) = 2 END
       FROM core.horas_marcadas(p_agendamento.cron,
-                               greatest(coalesce(p_agendamento.ultima_conclusao,
-                                                 least(p_agendamento.criado_em, clock_timestamp()) + interval '1 day'),
+                               greatest(CASE
+                                            WHEN core.no_futuro(p_agendamento.ultima_conclusao) IS FALSE
+                                                THEN p_agendamento.ultima_conclusao
+                                            ELSE least(p_agendamento.criado_em, clock_timestamp()) + interval '1 day'
+                                        END,
                                         clock_timestamp() - interval '20 years'),
                                clock_timestamp() - interval '10 minutes', 2)
 $$;

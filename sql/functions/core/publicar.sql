@@ -33,7 +33,7 @@ COMMENT ON FUNCTION core.publicar(text, jsonb, text, text, uuid, uuid) IS
 'Publica um evento e devolve seu sequence_number. p_origem é a colônia ("D-6a"); p_correlacao_id nulo vale o
 event_id. Idempotente por event_id: o mesmo evento de novo devolve o primeiro número.
 Erros: FM422 tipo ou versão desconhecidos, event_id de versão 8, ou payload com faltas (nomeadas, até trinta) ou de mais
-bytes que limite_payload; FM409 event_id já publicado com outro conteúdo; FM403 papel que não publica esse tipo por essa
-colônia.';
+bytes que limite_payload; FM409 event_id já publicado com outro conteúdo, sequência atrás do log ou log assinado de outro
+servidor; FM403 papel que não publica esse tipo por essa colônia.';
 
 GRANT EXECUTE ON FUNCTION core.publicar(text, jsonb, text, text, uuid, uuid) TO formigueiro_produtor;

@@ -137,6 +137,9 @@ BEGIN
         v_sequencias := core._publicar_um_a_um(p_tipos, p_payloads, p_origens, p_versoes, p_event_ids, p_correlacoes,
                                                p_de_fora);
     END;
+    IF v_sequencias[1] <= core._barreira() THEN  -- o primeiro é o menor
+        PERFORM core._recusar_numero(v_sequencias[1]);
+    END IF;
     IF cardinality(v_sequencias) IS DISTINCT FROM cardinality(p_event_ids) THEN
         PERFORM core._recusar_do_lote(p_tipos, p_versoes, p_payloads);
     END IF;
@@ -148,7 +151,8 @@ $$;
 COMMENT ON FUNCTION core._publicar_lote(text[], jsonb[], text[], text[], uuid[], uuid[], boolean) IS
 'Publica eventos dados em vetores paralelos (tipos, payloads, origens, versões, event_ids, correlações) e devolve seus
 sequence_number, na mesma ordem. Tudo ou nada. p_de_fora diz se entram na rede por core.publicar_lote, e não são saídas
-de uma colônia. Erros: FM422 e FM409, com a posição do elemento. Fonte: regras 1 e 7.';
+de uma colônia. Erros: FM422 e FM409, com a posição do elemento; FM409 sequência atrás do log ou log assinado.
+Fonte: regras 1, 3 e 7.';
 
 CREATE OR REPLACE FUNCTION core._recusar_do_lote(p_tipos text[], p_versoes text[], p_payloads jsonb[])
 RETURNS void

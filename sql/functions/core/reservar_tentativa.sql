@@ -19,7 +19,9 @@ BEGIN
                      FROM core.dlq AS e
                     WHERE e.colonia = p_colonia
                       AND e.estado = 'pendente'
-                      AND e.proxima_tentativa <= clock_timestamp()
+                      AND (e.proxima_tentativa <= clock_timestamp()
+                           -- Nenhuma espera é tão longa: esta hora a marcou um relógio adiantado.
+                           OR e.proxima_tentativa > clock_timestamp() + interval '61 minutes')
                     ORDER BY e.sequence_number, e.id
                     LIMIT 1
                       FOR UPDATE SKIP LOCKED)

@@ -9,14 +9,18 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    v_espera interval := make_interval(hours => (core.parametro('horas_espera_transcricao_fecho'))::int + 1);
 BEGIN
     PERFORM core.exigir_limite(p_limite);
     RETURN QUERY
         WITH vez AS MATERIALIZED (
             SELECT p.atualizacao_id
               FROM d6b.publicacoes_pendentes AS p
-             WHERE p.proxima_tentativa <= clock_timestamp()
-               AND coalesce(p.reservada_ate, '-infinity') < clock_timestamp()
+             -- Uma hora além da espera mais longa da espécie, ou do prazo da reserva, marcou-a um relógio adiantado.
+             WHERE p.proxima_tentativa NOT BETWEEN clock_timestamp()
+                   AND clock_timestamp() + CASE p.especie WHEN 'fecho' THEN v_espera ELSE interval '61 minutes' END
+               AND coalesce(p.reservada_ate NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '2 minutes', true)
                AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes
                                 WHERE antes.acompanhamento_id = p.acompanhamento_id
                                   AND antes.sequencia < p.sequencia)

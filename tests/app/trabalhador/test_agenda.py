@@ -1,7 +1,9 @@
 """A agenda cumprida pelo app, onde não há pg_cron."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from time import monotonic
+from typing import Self
 
 import pytest
 from psycopg import AsyncConnection
@@ -96,19 +98,42 @@ def test_relogio_adiantado_de_um_processo_nao_cala_o_trabalho(contada: Rede) -> 
     assert contada.um("SELECT core.reservar_execucao('teste', clock_timestamp())") is not None
 
 
-def test_o_relogio_do_servidor_que_recua_nao_cala_o_trabalho(contada: Rede, dsn: str) -> None:
-    """O que rodou enquanto ele estava um ano adiantado roda outra vez na hora seguinte."""
+@pytest.mark.parametrize("adiante", ["1 year", "2 hours", "2 minutes"])
+def test_o_que_rodou_com_o_relogio_adiantado_conta_como_nunca_rodado(contada: Rede, dsn: str, adiante: str) -> None:
     contada.bd.execute(
-        "UPDATE core.agendamentos SET cron = '0 0 1 1 *', ultima_execucao = clock_timestamp() + interval '1 year',"
-        " ultima_conclusao = clock_timestamp() + interval '1 year'"
+        "UPDATE core.agendamentos SET ultima_execucao = clock_timestamp() + %s::interval,"
+        " ultima_conclusao = clock_timestamp() + %s::interval, criado_em = clock_timestamp() - interval '3 days'",
+        [adiante, adiante],
     )
+    assert contada.um("SELECT core.agendamento_atrasado(a) FROM core.agendamentos AS a")
     cumprir(dsn)
-    assert vezes(contada) == 0
-    hora = "date_trunc('minute', clock_timestamp()) + interval '1 minute'"
-    assert contada.um(f"SELECT core.reservar_execucao('teste', {hora})") is not None
-    assert contada.um(f"SELECT core.reservar_execucao('teste', {hora} - interval '1 minute')") is None
+    assert vezes(contada) == 1
+    assert contada.um("SELECT ultima_execucao <= clock_timestamp() FROM core.agendamentos")
     contada.bd.execute("SELECT core.marcar_execucao('teste')")
     assert contada.um("SELECT ultima_conclusao <= clock_timestamp() FROM core.agendamentos")
+
+
+def test_um_processo_cujo_relogio_recua_le_a_agenda_na_mesma(
+    contada: Rede, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Adiantado(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(datetime.now().timestamp() + 365 * 86400, tz)
+
+    async def passos() -> int:
+        async with await AsyncConnection.connect(
+            make_conninfo(dsn, user="formigueiro_app"), autocommit=True
+        ) as conexao:
+            agenda = Agenda()
+            monkeypatch.setattr("app.trabalhador.agenda.datetime", Adiantado)
+            await agenda.cumprir(conexao)
+            monkeypatch.undo()
+            monkeypatch.setattr("app.trabalhador.agenda.monotonic", lambda: monotonic() + 61)  # a releitura seguinte
+            await agenda.cumprir(conexao)
+            return vezes(contada)
+
+    assert asyncio.run(passos()) == 1
 
 
 def test_a_agenda_de_verdade_e_toda_executavel_pelo_app(rede: Rede, dsn: str) -> None:

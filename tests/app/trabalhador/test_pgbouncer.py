@@ -15,7 +15,9 @@ from litestar.testing import TestClient
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from app.ajustes import Ajustes
+from app.banco.erros import ErroBanco
 from app.banco.espera import esperar
+from app.banco.migrar import migrar
 from app.banco.recursos import RAIZ
 from app.http.aplicacao import criar_app
 from app.http.seguranca import ChaveJwt, emitir_token
@@ -46,7 +48,9 @@ def por_ele(dsn: str) -> Iterator[Callable[[str], str]]:
         livre.bind(("127.0.0.1", 0))
         porta = livre.getsockname()[1]
     with pasta_de_cluster() as pasta:
-        (pasta / "userlist.txt").write_text('"formigueiro_app" ""\n"d6a_por_pgbouncer" ""\n')
+        (pasta / "userlist.txt").write_text(
+            "".join(f'"{papel}" ""\n' for papel in ("formigueiro_app", "d6a_por_pgbouncer", "postgres"))
+        )
         (pasta / "pgbouncer.ini").write_text(
             _da_pagina(
                 formigueiro=f"host={soquete} port={servidor['port']} dbname={servidor['dbname']}",
@@ -116,6 +120,19 @@ def test_publicar_despachar_publicar_textos_e_servir_atraves_dele(
         assert "D-6b" in capsys.readouterr().out
     finally:
         rede.bd.execute("DROP OWNED BY d6a_por_pgbouncer; DROP ROLE d6a_por_pgbouncer")
+
+
+def test_migrar_recusa_se_e_nao_deixa_trava_nem_ajuste_no_pool(por_ele: Callable[[str], str], rede: Rede) -> None:
+    for _ in range(2):
+        with pytest.raises(ErroBanco, match="pool de transações") as recusa:
+            migrar(por_ele("postgres"))
+        assert "\n" not in str(recusa.value)
+    assert rede.um(TRAVAS_CONSULTIVAS) == 0
+    with psycopg.connect(por_ele("postgres"), autocommit=True) as pelo_pool:
+        for ajuste in ("search_path", "statement_timeout", "deadlock_timeout"):
+            do_pool = pelo_pool.execute(f"SHOW {ajuste}").fetchone()
+            assert do_pool == rede.bd.execute(f"SHOW {ajuste}").fetchone(), ajuste
+        assert pelo_pool.execute("SELECT count(*) FROM pg_listening_channels()").fetchone() == (0,)
 
 
 async def _com_trabalhador(rede: Rede, dsn: str) -> None:

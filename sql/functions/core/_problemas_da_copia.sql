@@ -1,0 +1,70 @@
+-- O que pede atenção num banco restaurado, copiado ou replicado, e as métricas disso.
+--
+-- SECURITY INVOKER, como core.estado.
+
+CREATE OR REPLACE FUNCTION core._problemas_da_copia()
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT coalesce(jsonb_agg(p.frase ORDER BY p.n), '[]')
+      FROM (SELECT 1, 'o log é alimentado por replicação de outro servidor: aqui nada se publica nem se despacha;'
+                      ' para que passe a ser o barramento, core.promover()'
+             WHERE (core._estado_da_sequencia() ->> 'assinado')::boolean
+            UNION ALL
+            SELECT 2, format('a sequência do log está %s números atrás: publicar é recusado até que se rode formigueiro migrar', s.atras)
+              FROM (SELECT core.sequencia_atras()) AS s (atras)
+             WHERE s.atras > 0
+               AND NOT (core._estado_da_sequencia() ->> 'assinado')::boolean
+            UNION ALL
+            SELECT 3, 'a agenda está no pg_cron de outro servidor, ou de outro banco: rode formigueiro migrar'
+              FROM core.objetos_danificados() AS d
+             WHERE d.especie = 'pg_cron'
+            UNION ALL
+            SELECT 4, format('%s objetos não são como migrar os deixou (%s%s): rode formigueiro migrar', count(*),
+                             string_agg(concat_ws(' ', d.especie, nullif(d.nome, ''), d.defeito), '; ') FILTER (WHERE d.i <= 3),
+                             CASE WHEN count(*) > 3 THEN '; …' END)
+              FROM (SELECT o.*, row_number() OVER () AS i
+                      FROM core.objetos_danificados() AS o
+                     WHERE o.especie <> 'pg_cron') AS d
+            HAVING count(*) > 0) AS p (n, frase)
+$$;
+
+COMMENT ON FUNCTION core._problemas_da_copia() IS
+'O que pede atenção numa cópia, em frases: log assinado, sequência atrás dele, agenda no pg_cron de outro servidor, objetos
+de outro dono ou sem direitos. Um vetor vazio é saúde. Fonte: N58 a N61.';
+
+CREATE OR REPLACE FUNCTION core._estado_danificado()
+RETURNS jsonb
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT jsonb_build_object('agora', core.iso(core.agora()), 'maior_sequence', NULL, 'colonias', '[]'::jsonb,
+                              'cursores', '{}'::jsonb, 'publicacoes', NULL, 'saidas_conclusao', NULL, 'filas', '[]'::jsonb,
+                              'trabalhador', '{"lider": false, "intrusos": []}'::jsonb, 'agenda', '[]'::jsonb,
+                              'problemas', p.frases)
+      FROM core._problemas_da_copia() AS p (frases)
+     WHERE p.frases <> '[]'
+$$;
+
+COMMENT ON FUNCTION core._estado_danificado() IS
+'O que core.estado pode dizer se os direitos, ou objetos, que ela usa faltam: o que falta. NULL se não falta nada.';
+
+CREATE OR REPLACE FUNCTION core._metricas_da_copia()
+RETURNS TABLE (nome text, rotulos jsonb, valor float8)
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT m.nome, jsonb_build_object(), m.valor
+      FROM core._estado_da_sequencia() AS s
+     CROSS JOIN LATERAL (VALUES ('formigueiro_barramento_sequencia_atras', core.sequencia_atras()::float8),
+                                ('formigueiro_barramento_assinado', ((s ->> 'assinado')::boolean)::int::float8),
+                                ('formigueiro_objetos_danificados',
+                                 (SELECT count(*) FROM core.objetos_danificados())::float8)) AS m (nome, valor)
+$$;
+
+COMMENT ON FUNCTION core._metricas_da_copia() IS
+'De quantos números a sequência está atrás do log, se ele é assinado e quantos objetos não são como migrar os deixou.';
+
+GRANT EXECUTE ON FUNCTION core._problemas_da_copia(), core._metricas_da_copia(), core._estado_danificado()
+   TO formigueiro_app, formigueiro_dba;
