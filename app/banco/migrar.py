@@ -9,6 +9,7 @@ from app.banco import esquemas, funcoes, migracao, parametros, pg_cron, trava
 from app.banco.erros import ErroBanco
 from app.banco.insistir import ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
+from app.banco.sessao import conectar
 
 VERSAO_MINIMA = 150000
 
@@ -30,13 +31,12 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
     Tudo corre na sessão que segura a trava: se o processo morre, quem vem depois só entra quando ela terminou.
     `ajustados` vai por cima dos padrões de core.parametros; `simulacao` permite mexer no relógio da rede.
     """
-    with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as conexao:
+    with conectar(dsn) as conexao:
         _conferir_servidor(conexao)
-        conexao.execute("SET statement_timeout = 0")
+        conexao.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         trava.tomar(conexao)
         ceder_cedo(conexao)
         aplicadas = migracao.aplicar(conexao, MIGRACOES)
-        conexao.execute("SET search_path = pg_catalog")
         instaladas = funcoes.instalar(conexao, FUNCOES)
         carregados = insistir(esquemas.carregar, conexao, EVENTOS)
         parametros.gravar(conexao, ajustados or {})

@@ -64,6 +64,16 @@ DO_BANCO = (
         "Idade do texto mais antigo que já podia ter sido publicado.",
         ("colonia",),
     ),
+    Metrica(
+        "formigueiro_fila_crescimento",
+        "Quanto a fila (eventos por ler, textos por publicar) cresceu nos últimos minutos; sem série se não foi medida.",
+        ("colonia", "fila"),
+    ),
+    Metrica(
+        "formigueiro_fila_crescente",
+        "1 se a fila é grande e cresce a cada minuto: enche mais depressa do que anda.",
+        ("colonia", "fila"),
+    ),
     Metrica("formigueiro_saidas_conclusao_pendentes", "Conclusões com saídas por publicar.", ("colonia",)),
     Metrica(
         "formigueiro_saidas_conclusao_atraso_segundos",

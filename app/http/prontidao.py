@@ -28,12 +28,23 @@ class Fila(Struct, frozen=True):
     segundos: float
 
 
+class FilaCrescente(Struct, frozen=True):
+    """Uma fila que enche mais depressa do que anda (core.filas_crescentes)."""
+
+    colonia: str
+    fila: str
+    tamanho: int
+    crescimento: int
+    segundos: float
+
+
 class Retrato(Struct, frozen=True):
     """Um olhar sobre o banco."""
 
     migracoes_ausentes: list[str]
     colonias: list[Colonia]
     filas: list[Fila] = []
+    filas_crescentes: list[FilaCrescente] = []
 
     def motivos(self, atraso_maximo_s: float) -> list[str]:
         """O que impede de atender, uma frase por motivo; vazio é estar pronto."""
@@ -48,16 +59,23 @@ class Retrato(Struct, frozen=True):
             for f in self.filas
             if f.segundos > atraso_maximo_s
         ]
+        motivos += [
+            f"A fila de {f.fila} da {f.colonia} cresce: {f.tamanho}, {f.crescimento} a mais que há {f.segundos:.0f} s."
+            for f in self.filas_crescentes
+        ]
         return motivos
 
 
 async def retratar(banco: Banco) -> Retrato:
     """Pede o retrato ao banco. Levanta o que Banco.linha levanta."""
-    retrato, filas = await banco.linha(
-        "SELECT core.prontidao(%s), core.filas_de_publicacao()", [list(_migracoes_deste_codigo())]
+    retrato, filas, crescentes = await banco.linha(
+        "SELECT core.prontidao(%s), core.filas_de_publicacao(), core.filas_crescentes()",
+        [list(_migracoes_deste_codigo())],
     )
     return msgspec.structs.replace(
-        msgspec.json.decode(retrato, type=Retrato), filas=msgspec.json.decode(filas, type=list[Fila])
+        msgspec.json.decode(retrato, type=Retrato),
+        filas=msgspec.json.decode(filas, type=list[Fila]),
+        filas_crescentes=msgspec.json.decode(crescentes, type=list[FilaCrescente]),
     )
 
 

@@ -8,11 +8,10 @@ import socket
 import sys
 from uuid import UUID
 
-import psycopg
-
 from app.ajustes import Ajustes, ErroAjuste
 from app.banco.embutido import binarios
 from app.banco.erros import ErroBanco
+from app.banco.sessao import conectar
 from app.demo.demo import interrompida, tocar, vazio
 from app.http.aplicacao import criar_app
 from app.http.seguranca import ChaveJwt, chave_dos_ajustes, emitir_token
@@ -20,6 +19,7 @@ from app.http.servidor import servidor
 from app.linha_de_comando.ambiente import Ambiente, abrir
 from app.linha_de_comando.denylist import denylist_dos_ajustes
 from app.pecas.denylist import Denylist
+from app.trabalhador.andamento import Andamento
 from app.trabalhador.trabalhador import trabalhar
 
 SINAIS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -68,7 +68,7 @@ def _porta(ajustes: Ajustes) -> socket.socket:
 
 def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None:
     """No banco embutido: a demonstração, se ainda não há evento, e um token pronto para usar."""
-    with psycopg.connect(ambiente.dsn_admin, autocommit=True) as conexao:
+    with conectar(ambiente.dsn_admin) as conexao:
         # Uma demonstração morta no meio deixaria o relógio da rede parado no passado.
         conexao.execute("SELECT core.definir_relogio(NULL)")
         if vazio(conexao) and tocar(ambiente.dsn_admin, ambiente.dsn, denylist) != 0:
@@ -89,7 +89,9 @@ def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None
 
 
 async def _servir(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist, soquete: socket.socket) -> None:
-    uvicorn = servidor(criar_app(ambiente.ajustes, ambiente.dsn, chave), ambiente.ajustes)
+    andamento = Andamento()
+    app = criar_app(ambiente.ajustes, ambiente.dsn, chave, verificacoes=[andamento.motivo])
+    uvicorn = servidor(app, ambiente.ajustes)
     parar = asyncio.Event()
 
     def encerrar(*_: object) -> None:
@@ -97,7 +99,7 @@ async def _servir(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist, soque
 
     for sinal in SINAIS:  # o uvicorn toma os seus enquanto serve e, ao acabar, repete aqui o que recebeu
         signal.signal(sinal, encerrar)
-    trabalhador = asyncio.create_task(trabalhar(ambiente.dsn, denylist, parar))
+    trabalhador = asyncio.create_task(trabalhar(ambiente.dsn, denylist, parar, andamento))
     trabalhador.add_done_callback(encerrar)  # sem trabalhador o serviço não serve: quem supervisiona o sobe de novo
     try:
         await uvicorn.serve(sockets=[soquete])

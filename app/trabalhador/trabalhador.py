@@ -7,11 +7,14 @@ Onde o NOTIFY não chega, como atrás de um pool de transações, uma trava de s
 sessão do pool, e não com o processo. Ali não há líder nem sono: cada trabalhador olha o banco de tempos em tempos, o
 que é seguro, pois despacho, textos e agenda se reservam no banco. Os limites de tempo, também de sessão, são ali os que
 o papel ou o pool tiver; o prazo do lado de cá vale sempre.
+
+Cada passo dá a cada trabalho sua fatia do tempo: agenda, despacho, textos. Nenhum espera que a fila de outro acabe, o
+que, com quem publique sem parar, não aconteceria nunca (N70).
 """
 
 import asyncio
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -21,8 +24,8 @@ from psycopg import AsyncConnection
 from app.logs.privacidade import descrever
 from app.pecas.denylist import Denylist
 from app.trabalhador.agenda import Agenda
+from app.trabalhador.andamento import Andamento
 from app.trabalhador.conexao import (
-    LIMITE_DO_COMANDO_S,
     PRAZO_DA_RESPOSTA_S,
     abrir,
     limitar,
@@ -35,6 +38,7 @@ TRAVA_DE_LIDER = 7031002
 SONO_MAXIMO_S = 20.0
 PULSO_S = 5.0
 ESPERA_DE_LIDER_S = 2.0
+FATIA_S = 1.0
 RECUO_MINIMO_S = 0.005
 RECUO_MAXIMO_S = 1.0
 
@@ -47,65 +51,61 @@ async def esvaziar(conexao: AsyncConnection[Any], denylist: Denylist) -> None:
         pass
 
 
-async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
-    """Trabalha até `parar`. Uma conexão perdida é refeita, com recuo; nada se perde, pois tudo se lê de novo."""
-    recuo = RECUO_MINIMO_S
+async def trabalhar(
+    dsn: str, denylist: Denylist, parar: asyncio.Event, andamento: Andamento | None = None
+) -> None:
+    """Trabalha até `parar`. Uma conexão perdida é refeita, com recuo; nada se perde, pois tudo se lê de novo.
+
+    O que o banco recusa fica em `andamento`, e é tentado de novo, também com recuo.
+    """
+    andamento = andamento or Andamento()
     disse = False
     while not parar.is_set():
         try:
             async with await abrir(dsn) as conexao:
                 avisos = await recebe_avisos(conexao, dsn)
-                recuo = RECUO_MINIMO_S
                 if avisos:
                     await limitar(conexao)
-                    await _liderar(conexao, denylist, parar)
+                    await _liderar(conexao, denylist, parar, andamento)
                     continue
                 if not disse:
                     _log.warning("avisos do banco não chegam (um pool de transações?); o trabalhador olha o banco")
                     disse = True
                 conexao.prepare_threshold = None  # um comando preparado é da sessão, e a do pool muda
-                await _iniciar(conexao)
-                await _laco(conexao, denylist, parar, avisos=False)
-        except psycopg.OperationalError as erro:
-            recuo = min(max(recuo * 2, 0.1), 10.0)
-            _log.warning("conexão do trabalhador perdida; nova tentativa", espera_s=recuo, erro=descrever(erro))
-            await _esperar(parar, recuo)
+                await _laco(conexao, denylist, parar, andamento, avisos=False)
+        except psycopg.Error as erro:
+            await _esperar(parar, andamento.falhou(erro))
 
 
-async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event) -> None:
+async def _liderar(
+    conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, andamento: Andamento
+) -> None:
     while not parar.is_set():
         if await _um(conexao, "SELECT pg_try_advisory_lock(%s)", TRAVA_DE_LIDER):
             _log.info("trabalhador na liderança")
             await conexao.execute("LISTEN formigueiro")
-            await _iniciar(conexao)
-            await _laco(conexao, denylist, parar, avisos=True)
+            await _laco(conexao, denylist, parar, andamento, avisos=True)
             return
+        andamento.andou()  # outro lidera: nada o impede
         await _esperar(parar, ESPERA_DE_LIDER_S)
 
 
-async def _iniciar(conexao: AsyncConnection[Any]) -> None:
-    """O protocolo de inicialização das colônias (D-6b 4.3, D-8 4.5), depois de posto o atraso em dia, em lotes."""
-    relogio = asyncio.get_running_loop().time
-    esvaziou = False
-    while not esvaziou:
-        inicio = relogio()
-        try:
-            await conexao.execute("CALL core.despachar()")
-        except psycopg.errors.QueryCanceled as erro:
-            _dizer_que_passou_do_tempo(erro)
-            continue
-        # O despacho acaba por si na metade do statement_timeout: se acabou antes, não ficou atraso.
-        esvaziou = relogio() - inicio < LIMITE_DO_COMANDO_S / 2
-    await conexao.execute("SELECT d6b.iniciar(), d8.iniciar()")
-
-
-async def _laco(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, avisos: bool) -> None:
+async def _laco(
+    conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, andamento: Andamento, avisos: bool
+) -> None:
     recuo = RECUO_MINIMO_S
     agenda = Agenda()
+    # O protocolo de inicialização das colônias (D-6b 4.3, D-8 4.5) vem depois de tratado, em fatias, o que já havia.
+    ate_iniciar: int | None = await _um(conexao, "SELECT core.obter_maior_sequence()")
     while not parar.is_set():
         try:
             await agenda.cumprir(conexao)
-            houve = await _passo(conexao, denylist) or (avisos and await _dormir(conexao, agenda, parar))
+            houve = await _passo(conexao, denylist)
+            andamento.andou()
+            if ate_iniciar is not None and await _leram(conexao, ate_iniciar):
+                await conexao.execute("SELECT d6b.iniciar(), d8.iniciar()")
+                ate_iniciar = None
+            houve = houve or (avisos and await _dormir(conexao, agenda, parar))
         except psycopg.errors.QueryCanceled as erro:
             _dizer_que_passou_do_tempo(erro)
             continue  # o lote morto será tratado evento a evento (regra 4)
@@ -120,10 +120,22 @@ def _dizer_que_passou_do_tempo(erro: psycopg.Error) -> None:
     _log.error("comando do trabalhador passou do tempo", erro=descrever(erro))
 
 
+async def _leram(conexao: AsyncConnection[Any], ate: int) -> bool:
+    return bool(await _um(conexao, "SELECT min(posicao) >= %s FROM core.consumidores", ate))
+
+
 async def _passo(conexao: AsyncConnection[Any], denylist: Denylist) -> bool:
-    """Um despacho e um lote de publicações; devolve se houve o que publicar."""
-    await conexao.execute("CALL core.despachar()")
-    return await publicar_pendentes(conexao, denylist) > 0
+    """Uma fatia de despacho e uma de publicações; devolve se houve o que publicar ou ficou o que despachar."""
+    resta = await _despachar(conexao)
+    return await publicar_pendentes(conexao, denylist, FATIA_S) > 0 or resta
+
+
+async def _despachar(conexao: AsyncConnection[Any]) -> bool:
+    """Despacha por uma fatia; devolve se ela se gastou toda, e então pode restar o que despachar."""
+    relogio = asyncio.get_running_loop().time
+    inicio = relogio()
+    await conexao.execute("CALL core.despachar(%s)", [timedelta(seconds=FATIA_S)])
+    return relogio() - inicio >= FATIA_S
 
 
 async def _dormir(conexao: AsyncConnection[Any], agenda: Agenda, parar: asyncio.Event) -> bool:
@@ -140,7 +152,7 @@ async def _dormir(conexao: AsyncConnection[Any], agenda: Agenda, parar: asyncio.
         if espera <= 0:
             return False
         await _aguardar_aviso(conexao, parar, min(espera, SONO_MAXIMO_S))
-        await conexao.execute("CALL core.despachar()")
+        await _despachar(conexao)
         return True
     finally:
         with suppress(psycopg.OperationalError):

@@ -23,6 +23,7 @@ UM_MINUTO_E_POUCO_S = 120  # o grão do pg_cron é o minuto
 
 AGENDA = {
     "core-despacho": "* * * * *",
+    "core-filas": "* * * * *",
     "core-limpeza": "20 4 * * *",
     "core-retencao": "50 4 * * *",
     "d6b-inativos": "30 9 * * *",

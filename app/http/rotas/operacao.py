@@ -34,6 +34,7 @@ _PRONTO = {
             }
         ],
         "filas": [{"colonia": "D-6b", "pendentes": 0, "segundos": 0}],
+        "filas_crescentes": [],
     },
 }
 

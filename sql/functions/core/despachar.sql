@@ -2,11 +2,12 @@
 --
 -- SECURITY INVOKER, pois confirma transações; o que cada passo escreve fica nas funções SECURITY DEFINER que chama.
 
-CREATE OR REPLACE PROCEDURE core.despachar()
+CREATE OR REPLACE PROCEDURE core.despachar(p_fatia interval DEFAULT NULL)
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_fim      timestamptz := core._prazo_do_comando();
+    c_lote     CONSTANT int := 30;
+    v_fim      timestamptz;
     v_esquemas name[];
     v_colonias text[];
     v_limite   int;
@@ -14,6 +15,11 @@ DECLARE
     v_total    int;
     v_dlq      bigint;
 BEGIN
+    IF p_fatia NOT BETWEEN interval '0' AND interval '1 day' THEN
+        RAISE EXCEPTION 'O campo fatia deve ser um tempo de até 1 dia.' USING ERRCODE = 'FM422';
+    END IF;
+    v_fim := least(core._prazo_do_comando(), statement_timestamp() + p_fatia);
+    CALL core.preparar_transacao();
     SELECT array_agg(c.colonia ORDER BY c.ordem), array_agg(c.esquema ORDER BY c.ordem)
       INTO v_colonias, v_esquemas
       FROM core.consumidores AS c;
@@ -21,21 +27,23 @@ BEGIN
     LOOP
         v_total := 0;
         FOR i IN 1 .. cardinality(v_colonias) LOOP
-            LOOP
+            -- Tantas quanto os eventos de um lote: por muitas que sejam, não detêm os eventos nem a outra colônia.
+            FOR j IN 1 .. c_lote LOOP
                 v_dlq := core.reservar_tentativa(v_colonias[i]);
                 EXIT WHEN v_dlq IS NULL;
-                COMMIT;
-                EXIT WHEN clock_timestamp() > v_fim;
+                COMMIT AND CHAIN;
                 BEGIN
                     EXECUTE format('SELECT %I.tentar_dlq($1)', v_esquemas[i]) USING v_dlq;
                 EXCEPTION WHEN SQLSTATE 'FM409' THEN
                     NULL;  -- um operador a encerrou entre a reserva e a tentativa
                 END;
-                COMMIT;
+                COMMIT AND CHAIN;
+                v_total := v_total + 1;
+                EXIT WHEN clock_timestamp() > v_fim;
             END LOOP;
 
             EXECUTE format('SELECT %I.reservar_lote()', v_esquemas[i]) INTO v_limite;
-            COMMIT;
+            COMMIT AND CHAIN;
             CONTINUE WHEN v_limite = 0;
             IF v_limite < 0 THEN
                 v_total := v_total + 1;  -- outro vai na frente: espera-se por ele na volta
@@ -43,7 +51,7 @@ BEGIN
                 CONTINUE;
             END IF;
             EXECUTE format('SELECT %I.processar_pendentes($1)', v_esquemas[i]) INTO v_feitos USING v_limite;
-            COMMIT;
+            COMMIT AND CHAIN;
             v_total := v_total + v_feitos;
         END LOOP;
         EXIT WHEN v_total = 0 OR clock_timestamp() > v_fim;
@@ -52,10 +60,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE core.despachar() IS
+COMMENT ON PROCEDURE core.despachar(interval) IS
 'Trata tudo o que está pendente em todas as colônias, em lotes de 30 com um COMMIT cada, e tenta de novo o que na DLQ
-tem hora vencida. Espera outro despachante em vez de voltar cedo; acaba por si antes de metade do statement_timeout.
-Não pode ser chamado dentro de uma transação. Fonte: regras 1 a 4.';
+tem hora vencida, um lote de cada por vez. Espera outro despachante em vez de voltar cedo; acaba por si antes de metade
+do statement_timeout ou, se p_fatia não é nula, depois dela, tendo dado a vez a cada colônia. Serve com qualquer
+isolamento por omissão; não pode ser chamado dentro de uma transação. Erros: FM422 fatia negativa ou de mais de um dia.
+Fonte: regras 1 a 4, N69, N70.';
 
 -- current_setting dá o valor com a unidade ("1min"), que também é um intervalo; ler pg_settings custaria meio milissegundo.
 CREATE OR REPLACE FUNCTION core._prazo_do_comando()
@@ -72,5 +82,5 @@ $$;
 COMMENT ON FUNCTION core._prazo_do_comando() IS
 'Hora em que terá corrido metade do statement_timeout deste comando; infinity sem limite.';
 
-GRANT EXECUTE ON PROCEDURE core.despachar() TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON PROCEDURE core.despachar(interval) TO formigueiro_app, formigueiro_dba;
 GRANT EXECUTE ON FUNCTION core._prazo_do_comando() TO formigueiro_app, formigueiro_dba;

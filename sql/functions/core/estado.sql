@@ -17,6 +17,7 @@ BEGIN
         'publicacoes', core._estado_da_colonia('d6b.publicacoes_em_espera()'),
         'saidas_conclusao', core._estado_da_colonia('d6b.saidas_em_espera()'),
         'filas', core.filas_de_publicacao(),
+        'filas_crescentes', core.filas_crescentes(),
         'trabalhador', jsonb_build_object(
                            'lider', core.ha_lider(),
                            'intrusos', (SELECT coalesce(jsonb_agg(jsonb_build_object('pid', d.pid, 'papel', d.papel)), '[]')
@@ -29,7 +30,7 @@ $$;
 
 COMMENT ON FUNCTION core.estado() IS
 'Estado da rede: {agora, maior_sequence, colonias: o que core.prontidao diz de cada uma, com posicao, horizonte e
-detentores da lacuna; cursores, publicacoes, filas, saidas_conclusao, trabalhador: {lider, intrusos: [{pid, papel}] que
+detentores da lacuna; cursores, publicacoes, filas, filas_crescentes, saidas_conclusao, trabalhador: {lider, intrusos: [{pid, papel}] que
 seguram a trava do líder sem ser do aplicativo}, agenda: [{nome, cron, comando, por, ultima_execucao, ultima_conclusao,
 atrasado}], problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
 
@@ -99,6 +100,7 @@ CREATE OR REPLACE FUNCTION core._estado_da_agenda()
 RETURNS jsonb
 LANGUAGE plpgsql
 STABLE
+SET row_security = on  -- como em core.espelhar_agenda
 AS $$
 DECLARE
     v_no_pg_cron boolean := coalesce((core.parametro('agenda_no_pg_cron'))::boolean, false);
@@ -181,7 +183,11 @@ AS $$
             UNION ALL
             SELECT 8, format('nenhum trabalhador pode liderar: a trava do líder está com %s, que não é do aplicativo',
                              coalesce((i ->> 'papel') || ' (pid ' || (i ->> 'pid') || ')', 'uma transação preparada'))
-              FROM jsonb_array_elements(p_estado -> 'trabalhador' -> 'intrusos') AS i) AS p (n, frase)
+              FROM jsonb_array_elements(p_estado -> 'trabalhador' -> 'intrusos') AS i
+            UNION ALL
+            SELECT 9, format('%s: a fila de %s cresce: %s, %s a mais que há %s s', f ->> 'colonia', f ->> 'fila',
+                             f ->> 'tamanho', f ->> 'crescimento', (f ->> 'segundos')::numeric::int)
+              FROM jsonb_array_elements(p_estado -> 'filas_crescentes') AS f) AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS

@@ -35,6 +35,7 @@ BEGIN
     IF p_lote IS NULL OR p_lote < 1 THEN
         RAISE EXCEPTION 'O campo lote deve ser de pelo menos 1 projeto.' USING ERRCODE = 'FM422';
     END IF;
+    CALL core.preparar_transacao();
 
     LOOP
         v_falhou := false;
@@ -46,7 +47,7 @@ BEGIN
         EXCEPTION WHEN OTHERS OR assert_failure THEN
             v_falhou := true;
         END;
-        COMMIT;
+        COMMIT AND CHAIN;
 
         IF NOT v_falhou THEN
             v_encontrados := v_encontrados + v_lote.encontrados;
@@ -75,7 +76,7 @@ BEGIN
                     v_encontrados := v_encontrados + 1;
                     v_falhas := v_falhas + 1;
                 END;
-                COMMIT;
+                COMMIT AND CHAIN;
                 v_apos_ciclo := v_projeto.proximo_ciclo;
                 v_apos_id := v_projeto.id;
                 EXIT WHEN clock_timestamp() > v_prazo;

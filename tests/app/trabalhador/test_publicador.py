@@ -228,7 +228,7 @@ def test_dois_trabalhadores_ao_mesmo_tempo_nao_repetem_nem_invertem(trabalho: Tr
     async def rodar() -> None:
         async def um() -> None:
             async with await AsyncConnection.connect(trabalho.dsn, autocommit=True) as conexao:
-                while await publicador.publicar_pendentes(conexao, DENYLIST):
+                while await publicador.publicar_pendentes(conexao, DENYLIST, 0):
                     pass
 
         while trabalho.rede.um("SELECT count(*) FROM d6b.publicacoes_pendentes"):
