@@ -29,7 +29,7 @@ PADROES: dict[str, tuple[object, str]] = {
     "dias_guarda_execucoes_cron": (7, "Dias até core.limpar remover um registro de execução do pg_cron"),
     "dias_guarda_dados_pessoais": (None, "Dias até core.reter redigir os dados pessoais; nulo, nunca"),
     "segundos_ocioso_produtor": (30, "Segundos até cair a sessão de um produtor parada numa transação em que publicou"),
-    "fila_tamanho_atencao": (5000, "Eventos por ler, ou textos por publicar, com que uma fila que cresce é problema (N70)"),
+    "fila_tamanho_atencao": (5000, "Eventos, ou textos, que fazem de uma fila que cresce um problema (N70)"),
     "fila_minutos_crescente": (3, "Minutos seguidos que uma fila há de crescer para ser problema (N70)"),
     "agenda_no_pg_cron": (False, "Se o pg_cron cumpre a agenda, e o app não; escrito por migrar"),
 }

@@ -66,7 +66,7 @@ DO_BANCO = (
     ),
     Metrica(
         "formigueiro_fila_crescimento",
-        "Quanto a fila (eventos por ler, textos por publicar) cresceu nos últimos minutos; sem série se não foi medida.",
+        "Quanto a fila de eventos por ler, ou de textos, cresceu nos últimos minutos; sem série se não foi medida.",
         ("colonia", "fila"),
     ),
     Metrica(

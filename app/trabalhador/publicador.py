@@ -18,7 +18,7 @@ _log = structlog.get_logger(__name__)
 
 
 async def publicar_pendentes(conexao: AsyncConnection[Any], denylist: Denylist, fatia_s: float) -> int:
-    """Compõe e publica, em lotes, o que a fila tem na vez, até que ela ou a fatia se acabe; devolve quantos textos foram.
+    """Compõe e publica o que a fila tem na vez, em lotes, até que ela ou a fatia se acabe; devolve quantos textos.
 
     Um texto com que uma peça falha volta à fila com recuo, e não detém os de outros acompanhamentos.
     """

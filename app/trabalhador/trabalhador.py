@@ -51,9 +51,7 @@ async def esvaziar(conexao: AsyncConnection[Any], denylist: Denylist) -> None:
         pass
 
 
-async def trabalhar(
-    dsn: str, denylist: Denylist, parar: asyncio.Event, andamento: Andamento | None = None
-) -> None:
+async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event, andamento: Andamento | None = None) -> None:
     """Trabalha até `parar`. Uma conexão perdida é refeita, com recuo; nada se perde, pois tudo se lê de novo.
 
     O que o banco recusa fica em `andamento`, e é tentado de novo, também com recuo.

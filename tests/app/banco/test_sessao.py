@@ -41,10 +41,10 @@ PADROES = {
         "client_encoding": "LATIN1",
     },
     "prazos": {
-        "statement_timeout": "20ms",
+        "statement_timeout": "50ms",
         "lock_timeout": "1ms",
         "idle_in_transaction_session_timeout": "1ms",
-        "idle_session_timeout": "1ms",
+        "idle_session_timeout": "300ms",
     },
     "nomes_e_linhas": {"search_path": "pg_temp, nenhum", "row_security": "off", "client_min_messages": "error"},
 }
