@@ -10,6 +10,7 @@ from app.banco import direitos, esquemas, funcoes, migracao, parametros, pg_cron
 from app.banco.erros import EmRecuperacao, ErroBanco
 from app.banco.insistir import ceder, ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
+from app.banco.sessao import conectar
 
 VERSAO_MINIMA = 150000
 
@@ -36,13 +37,12 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
     Quem vem depois só entra quando a sessão em que tudo corre terminou, ainda que o processo tenha morrido.
     `ajustados` vai por cima dos padrões de core.parametros; `simulacao` permite mexer no relógio da rede.
     """
-    with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as conexao, ExitStack() as vez:
+    with conectar(dsn) as conexao, ExitStack() as vez:
         _conferir_servidor(conexao)
         pool.exigir_sessao(conexao, dsn)
-        conexao.execute("SET statement_timeout = 0")
+        conexao.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         vez.enter_context(trava.tomada(dsn, conexao))
         ceder_cedo(conexao)
-        conexao.execute("SET search_path = pg_catalog")
         direitos.exigir_inteiro(conexao)
         direitos.reaver(conexao, MIGRACOES)
         aplicadas = migracao.aplicar(conexao, MIGRACOES)

@@ -32,6 +32,8 @@ PADROES: dict[str, tuple[object, str]] = {
     "segundos_ocioso_produtor": (30, "Segundos até cair a sessão de um produtor parada numa transação em que publicou"),
     "segundos_detencao_problema": (10, "Segundos até uma transação que detém a rede ser um problema (N67)"),
     "segundos_detencao_maxima": (None, "Segundos até o despacho encerrar a sessão que detém a leitura; nulo, nunca"),
+    "fila_tamanho_atencao": (5000, "Eventos, ou textos, que fazem de uma fila que cresce um problema (N70)"),
+    "fila_minutos_crescente": (3, "Minutos seguidos que uma fila há de crescer para ser problema (N70)"),
     "agenda_no_pg_cron": (False, "Se o pg_cron cumpre a agenda, e o app não; escrito por migrar"),
 }
 

@@ -6,6 +6,7 @@ import psycopg
 from psycopg import conninfo, errors, sql
 
 from app.banco.erros import ErroBanco
+from app.banco.sessao import conectar
 
 HORA_DA_LIMPEZA = "40 4 * * *"
 EM_OUTRO_BANCO = "cron.schedule_in_database(text, text, text, text, text, boolean)"
@@ -39,7 +40,7 @@ def sincronizar(conexao: psycopg.Connection[Any], dsn: str) -> bool:
     if banco_do_cron in (None, banco):
         return False
     try:
-        cron = psycopg.connect(conninfo.make_conninfo(dsn, dbname=banco_do_cron), autocommit=True)
+        cron = conectar(conninfo.make_conninfo(dsn, dbname=banco_do_cron))
     except psycopg.OperationalError as erro:
         raise ErroBanco(f"o pg_cron mora no banco {banco_do_cron}, e não pude entrar nele: {_linha(erro)}") from None
     with cron:
@@ -128,7 +129,8 @@ def _desejados(conexao: psycopg.Connection[Any], banco: str, banco_do_cron: str)
     desejados = {
         nome: (cron, comando, banco)
         for nome, cron, comando in conexao.execute(
-            "SELECT core.nome_no_cron(current_database(), nome), cron, comando FROM core.agendamentos"
+            "SELECT core.nome_no_cron(current_database(), nome), cron, core.comando_no_cron(comando)"
+            "  FROM core.agendamentos"
         )
     }
     dias = _um(conexao, "SELECT core.parametro('dias_guarda_execucoes_cron')::int")

@@ -13,6 +13,7 @@ import structlog
 from psycopg import errors
 
 from app.banco.espera import esperar
+from app.banco.sessao import conectar
 
 ESPERA_MS = 2000
 ORFA_S = 600.0
@@ -43,12 +44,9 @@ _ORFAS = """
 @contextmanager
 def tomada(dsn: str, conexao: psycopg.Connection[Any]) -> Iterator[None]:
     """Dá a vez à `conexao`, por quem espera o que for preciso, e a guarda até o fim do bloco."""
-    with psycopg.connect(dsn, autocommit=True, client_encoding="UTF8") as guarda:
+    with conectar(dsn) as guarda:
         # Aberta o tempo todo, a transação da guarda não há de cair por estar parada.
-        for prazo in ("statement_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout"):
-            guarda.execute(f"SET {prazo} = 0")
-        if guarda.info.server_version >= 170000:
-            guarda.execute("SET transaction_timeout = 0")
+        guarda.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         _criar(guarda)
         _esperar_a_vez(guarda)
         # De um migrar morto, o servidor solta logo a guarda, mas a outra sessão ainda acaba o comando em que estava.

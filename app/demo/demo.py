@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from app.banco.erros import ErroBanco
 from app.banco.recursos import EXEMPLOS
+from app.banco.sessao import conectar, conectar_async
 from app.demo import conferencias, linha, roteiro
 from app.pecas.denylist import Denylist
 from app.trabalhador.trabalhador import esvaziar
@@ -26,7 +27,7 @@ def tocar(dsn_admin: str, dsn_app: str, denylist: Denylist) -> int:
     pelo papel de produtor; `dsn_admin` só prepara e lê.
     """
     peca = roteiro.ler(EXEMPLOS / "cidade.jsonl")
-    with psycopg.connect(dsn_admin, autocommit=True) as admin:
+    with conectar(dsn_admin) as admin:
         if admin.execute("SELECT FROM core.relogio WHERE simulacao").fetchone() is None:
             raise ErroBanco("a demonstração só toca num banco de simulação, como o embutido")
         if not vazio(admin):
@@ -77,8 +78,8 @@ async def _tocar(
     fuso = ZoneInfo(_fuso(admin))
     primeiro = datetime.now(fuso).date() - timedelta(days=peca.cidade.dias)
     async with (
-        await AsyncConnection.connect(dsn_app, autocommit=True) as app,
-        await AsyncConnection.connect(dsn_produtor, autocommit=True) as produtor,
+        await conectar_async(dsn_app) as app,
+        await conectar_async(dsn_produtor) as produtor,
     ):
         try:
             for dia in range(peca.cidade.dias):

@@ -13,6 +13,7 @@ from psycopg.adapt import Loader
 from psycopg.types.json import JsonbLoader
 from psycopg_pool import AsyncConnectionPool, PoolClosed
 
+from app.banco.sessao import ajustar
 from app.logs.avisos import ouvir
 
 Conexao = AsyncConnection[tuple[Any, ...]]
@@ -114,7 +115,6 @@ class Banco:
             kwargs={
                 "autocommit": True,
                 "application_name": f"formigueiro-{self._nome}",
-                "client_encoding": "UTF8",
                 "connect_timeout": math.ceil(self._prazo_s),
                 # Sem preparar: as consultas são só chamadas de função, e assim servem atrás de um PgBouncer.
                 "prepare_threshold": None,
@@ -135,5 +135,6 @@ class Banco:
 
 
 async def _configurar(conexao: Conexao) -> None:
+    await ajustar(conexao)
     conexao.adapters.register_loader("jsonb", JsonCru)
     ouvir(conexao)

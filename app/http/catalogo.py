@@ -57,6 +57,7 @@ DO_BANCO = (
         "1 se uma transação alheia segura a leitura há mais de segundos_detencao_problema.",
         ("colonia",),
     ),
+    Metrica(
         "formigueiro_barramento_sequencia_atras",
         "De quantos números a sequência do log está atrás dele: acima de 0, publicar é recusado.",
     ),
@@ -74,6 +75,16 @@ DO_BANCO = (
         "formigueiro_publicacoes_atraso_segundos",
         "Idade do texto mais antigo que já podia ter sido publicado.",
         ("colonia",),
+    ),
+    Metrica(
+        "formigueiro_fila_crescimento",
+        "Quanto a fila de eventos por ler, ou de textos, cresceu nos últimos minutos; sem série se não foi medida.",
+        ("colonia", "fila"),
+    ),
+    Metrica(
+        "formigueiro_fila_crescente",
+        "1 se a fila é grande e cresce a cada minuto: enche mais depressa do que anda.",
+        ("colonia", "fila"),
     ),
     Metrica("formigueiro_saidas_conclusao_pendentes", "Conclusões com saídas por publicar.", ("colonia",)),
     Metrica(

@@ -30,6 +30,16 @@ class Fila(Struct, frozen=True):
     segundos: float
 
 
+class FilaCrescente(Struct, frozen=True):
+    """Uma fila que enche mais depressa do que anda (core.filas_crescentes)."""
+
+    colonia: str
+    fila: str
+    tamanho: int
+    crescimento: int
+    segundos: float
+
+
 class Retrato(Struct, frozen=True):
     """Um olhar sobre o banco."""
 
@@ -37,6 +47,7 @@ class Retrato(Struct, frozen=True):
     colonias: list[Colonia]
     filas: list[Fila] = []
     em_recuperacao: bool = False
+    filas_crescentes: list[FilaCrescente] = []
 
     def motivos(self, atraso_maximo_s: float) -> list[str]:
         """O que impede de atender, uma frase por motivo; vazio é estar pronto."""
@@ -52,18 +63,24 @@ class Retrato(Struct, frozen=True):
             for f in self.filas
             if f.segundos > atraso_maximo_s
         ]
+        motivos += [
+            f"A fila de {f.fila} da {f.colonia} cresce: {f.tamanho}, {f.crescimento} a mais que há {f.segundos:.0f} s."
+            for f in self.filas_crescentes
+        ]
         return motivos
 
 
 async def retratar(banco: Banco) -> Retrato:
     """Pede o retrato ao banco. Levanta o que Banco.linha levanta."""
-    retrato, filas, em_recuperacao = await banco.linha(
-        "SELECT core.prontidao(%s), core.filas_de_publicacao(), pg_is_in_recovery()", [list(_migracoes_deste_codigo())]
+    retrato, filas, crescentes, em_recuperacao = await banco.linha(
+        "SELECT core.prontidao(%s), core.filas_de_publicacao(), core.filas_crescentes(), pg_is_in_recovery()",
+        [list(_migracoes_deste_codigo())],
     )
     return msgspec.structs.replace(
         msgspec.json.decode(retrato, type=Retrato),
         filas=msgspec.json.decode(filas, type=list[Fila]),
         em_recuperacao=em_recuperacao,
+        filas_crescentes=msgspec.json.decode(crescentes, type=list[FilaCrescente]),
     )
 
 

@@ -13,6 +13,7 @@ from app.banco.cluster import Cluster
 from app.banco.embutido import cluster_embutido
 from app.banco.erros import ErroBanco
 from app.banco.migrar import Instalado, migrar
+from app.banco.sessao import conectar
 
 BANCO = "formigueiro"
 PAPEL_DO_APP = "formigueiro_app"
@@ -54,7 +55,7 @@ def _conferida(ajuste: str, dsn: str) -> str:
 
 
 def _criar_banco(cluster: Cluster) -> None:
-    with psycopg.connect(cluster.endereco.dsn("postgres"), autocommit=True) as conexao:
+    with conectar(cluster.endereco.dsn("postgres")) as conexao:
         if conexao.execute("SELECT FROM pg_database WHERE datname = %s", [BANCO]).fetchone() is None:
             with suppress(errors.DuplicateDatabase, errors.UniqueViolation):  # outro processo chegou antes
                 conexao.execute(f"CREATE DATABASE {BANCO}")

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 
 from app.ajustes import Ajustes
+from app.banco.sessao import conectar
 from app.linha_de_comando.ambiente import abrir
 from app.linha_de_comando.tabela import tabela
 from app.logs.avisos import ouvir
@@ -72,6 +73,6 @@ def descartar(ajustes: Ajustes, opcoes: Namespace) -> int:
 
 @contextmanager
 def _conexao(ajustes: Ajustes) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-    with abrir(ajustes) as ambiente, psycopg.connect(ambiente.dsn_admin, autocommit=True) as conexao:
+    with abrir(ajustes) as ambiente, conectar(ambiente.dsn_admin) as conexao:
         ouvir(conexao)
         yield conexao

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
-
 from app.ajustes import Ajustes
 from app.banco.erros import ErroBanco
+from app.banco.sessao import conectar
 from app.linha_de_comando.ambiente import abrir
 from app.linha_de_comando.tabela import tabela
 
@@ -34,7 +33,7 @@ def registrar(comandos: "_SubParsersAction[Any]") -> None:
 
 
 def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
-    with abrir(ajustes) as ambiente, psycopg.connect(ambiente.dsn, autocommit=True) as conexao:
+    with abrir(ajustes) as ambiente, conectar(ambiente.dsn) as conexao:
         linha = conexao.execute("SELECT core.estado()").fetchone()
     assert linha is not None
     estado: Estado = linha[0]

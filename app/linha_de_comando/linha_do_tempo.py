@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-import psycopg
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
 from app.ajustes import Ajustes
 from app.banco.erros import ErroBanco
+from app.banco.sessao import conectar
 from app.linha_de_comando.ambiente import abrir
 from app.linha_de_comando.tabela import tabela
 
@@ -27,7 +27,7 @@ def registrar(comandos: "_SubParsersAction[Any]") -> None:
 def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
     with (
         abrir(ajustes) as ambiente,
-        psycopg.connect(ambiente.dsn_admin, autocommit=True, row_factory=dict_row) as conexao,
+        conectar(ambiente.dsn_admin, row_factory=dict_row) as conexao,
     ):
         set_json_loads(msgspec.Raw, conexao)  # sai como veio: o jsonb aceita o que um leitor de JSON recusaria
         linhas = conexao.execute("SELECT * FROM core.linha_do_tempo(%s)", [opcoes.demanda]).fetchall()

@@ -15,6 +15,7 @@ import structlog
 from app.ajustes import Ajustes, ErroAjuste
 from app.banco.embutido import binarios
 from app.banco.erros import EmRecuperacao, ErroBanco
+from app.banco.sessao import conectar
 from app.demo.demo import interrompida, tocar, vazio
 from app.http.aplicacao import criar_app
 from app.http.seguranca import ChaveJwt, chave_dos_ajustes, emitir_token
@@ -22,6 +23,7 @@ from app.http.servidor import servidor
 from app.linha_de_comando.ambiente import Ambiente, abrir
 from app.linha_de_comando.denylist import denylist_dos_ajustes
 from app.pecas.denylist import Denylist
+from app.trabalhador.andamento import Andamento
 from app.trabalhador.trabalhador import trabalhar
 
 SINAIS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -82,7 +84,7 @@ def _porta(ajustes: Ajustes) -> socket.socket:
 
 def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None:
     """No banco embutido: a demonstração, se ainda não há evento, e um token pronto para usar."""
-    with psycopg.connect(ambiente.dsn_admin, autocommit=True) as conexao:
+    with conectar(ambiente.dsn_admin) as conexao:
         # Uma demonstração morta no meio deixaria o relógio da rede parado no passado.
         conexao.execute("SELECT core.definir_relogio(NULL)")
         if vazio(conexao) and tocar(ambiente.dsn_admin, ambiente.dsn, denylist) != 0:
@@ -105,7 +107,9 @@ def _apresentar(ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist) -> None
 async def _servir(
     ambiente: Ambiente, chave: ChaveJwt, denylist: Denylist, soquete: socket.socket, migrado: bool
 ) -> None:
-    uvicorn = servidor(criar_app(ambiente.ajustes, ambiente.dsn, chave), ambiente.ajustes)
+    andamento = Andamento()
+    app = criar_app(ambiente.ajustes, ambiente.dsn, chave, verificacoes=[andamento.motivo])
+    uvicorn = servidor(app, ambiente.ajustes)
     parar = asyncio.Event()
 
     def encerrar(*_: object) -> None:
@@ -113,7 +117,7 @@ async def _servir(
 
     for sinal in SINAIS:  # o uvicorn toma os seus enquanto serve e, ao acabar, repete aqui o que recebeu
         signal.signal(sinal, encerrar)
-    trabalhador = asyncio.create_task(_trabalhar(ambiente, denylist, parar, migrado))
+    trabalhador = asyncio.create_task(_trabalhar(ambiente, denylist, parar, andamento, migrado))
     trabalhador.add_done_callback(encerrar)  # sem trabalhador o serviço não serve: quem supervisiona o sobe de novo
     try:
         await uvicorn.serve(sockets=[soquete])
@@ -122,7 +126,9 @@ async def _servir(
         await trabalhador
 
 
-async def _trabalhar(ambiente: Ambiente, denylist: Denylist, parar: asyncio.Event, migrado: bool) -> None:
+async def _trabalhar(
+    ambiente: Ambiente, denylist: Denylist, parar: asyncio.Event, andamento: Andamento, migrado: bool
+) -> None:
     """O trabalhador, depois de migrado o banco que, ao subir, ainda era uma réplica."""
     while not migrado and not parar.is_set():
         with suppress(TimeoutError):
@@ -130,4 +136,4 @@ async def _trabalhar(ambiente: Ambiente, denylist: Denylist, parar: asyncio.Even
         with suppress(EmRecuperacao, psycopg.OperationalError):
             await asyncio.to_thread(ambiente.migrar)
             migrado = True
-    await trabalhar(ambiente.dsn, denylist, parar)
+    await trabalhar(ambiente.dsn, denylist, parar, andamento)

@@ -5,9 +5,8 @@ import signal
 from argparse import Namespace, _SubParsersAction
 from typing import Any
 
-from psycopg import AsyncConnection
-
 from app.ajustes import Ajustes
+from app.banco.sessao import conectar_async
 from app.linha_de_comando.ambiente import abrir
 from app.linha_de_comando.denylist import denylist_dos_ajustes
 from app.logs.avisos import ouvir
@@ -30,7 +29,7 @@ def executar(ajustes: Ajustes, opcoes: Namespace) -> int:
 async def _uma_vez(dsn: str, denylist: Denylist) -> None:
     from app.trabalhador.trabalhador import esvaziar
 
-    async with await AsyncConnection.connect(dsn, autocommit=True) as conexao:
+    async with await conectar_async(dsn) as conexao:
         ouvir(conexao)
         # O que core.registrar diz de nível info vem em LOG; a quem trabalha sempre, app.trabalhador.conexao o pede.
         await conexao.execute("SELECT set_config('client_min_messages', 'log', false)")

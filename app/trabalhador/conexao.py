@@ -17,9 +17,9 @@ import psycopg
 from psycopg import AsyncConnection, AsyncCursor, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from app.banco.sessao import LIMITE_DO_COMANDO_S, conectar_async
 from app.logs.avisos import ouvir
 
-LIMITE_DO_COMANDO_S = 60.0
 FOLGA_S = 10.0  # além do limite do comando, que o servidor cobra: depois disso, quem não responde é a rede
 PRAZO_DA_RESPOSTA_S = 5.0
 SESSAO_CALADA_S = 15.0  # mais que o intervalo entre dois pulsos com o prazo da resposta
@@ -37,7 +37,7 @@ _REDE = {
 async def abrir(dsn: str) -> AsyncConnection[Any]:
     ditos = conninfo_to_dict(dsn)
     rede = {nome: valor for nome, valor in _REDE.items() if nome not in ditos}
-    conexao = await AsyncConnection.connect(make_conninfo(dsn, **rede), autocommit=True, cursor_factory=_CursorComPrazo)
+    conexao = await conectar_async(make_conninfo(dsn, **rede), cursor_factory=_CursorComPrazo)
     ouvir(conexao)
     return conexao
 

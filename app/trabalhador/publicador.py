@@ -19,11 +19,22 @@ PRAZO_DA_COMPOSICAO_S = 20.0
 _log = structlog.get_logger(__name__)
 
 
-async def publicar_pendentes(conexao: AsyncConnection[Any], denylist: Denylist) -> int:
-    """Compõe e publica um lote do que a fila tem na vez; devolve quantos textos tratou.
+async def publicar_pendentes(conexao: AsyncConnection[Any], denylist: Denylist, fatia_s: float) -> int:
+    """Compõe e publica o que a fila tem na vez, em lotes, até que ela ou a fatia se acabe; devolve quantos textos.
 
     Um texto com que uma peça falha volta à fila com recuo, e não detém os de outros acompanhamentos.
     """
+    relogio = asyncio.get_running_loop().time
+    fim = relogio() + fatia_s
+    total = 0
+    while tratados := await _publicar_lote(conexao, denylist):
+        total += tratados
+        if relogio() >= fim:
+            break
+    return total
+
+
+async def _publicar_lote(conexao: AsyncConnection[Any], denylist: Denylist) -> int:
     cursor = conexao.cursor()
     # O banco entrega JSON; decodificá-lo já com o tipo dispensa um dicionário intermediário.
     set_json_loads(_como_bytes, cursor)

@@ -7,35 +7,39 @@ Onde o NOTIFY não chega, como atrás de um pool de transações, uma trava de s
 sessão do pool, e não com o processo. Ali não há líder nem sono: cada trabalhador olha o banco de tempos em tempos, o
 que é seguro, pois despacho, textos e agenda se reservam no banco. Os limites de tempo, também de sessão, são ali os que
 o papel ou o pool tiver; o prazo do lado de cá vale sempre.
+
+Cada passo dá a cada trabalho sua fatia do tempo: agenda, despacho, textos. Nenhum espera que a fila de outro acabe, o
+que, com quem publique sem parar, não aconteceria nunca (N70).
 """
 
 import asyncio
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 import structlog
 from psycopg import AsyncConnection
-from psycopg.types.json import Jsonb
 
 from app.logs.privacidade import descrever
 from app.pecas.denylist import Denylist
 from app.trabalhador.agenda import Agenda
+from app.trabalhador.andamento import Andamento
 from app.trabalhador.conexao import (
-    LIMITE_DO_COMANDO_S,
     PRAZO_DA_RESPOSTA_S,
     abrir,
     limitar,
     prazo,
     recebe_avisos,
 )
+from app.trabalhador.inicio import Inicio
 from app.trabalhador.publicador import publicar_pendentes
 
 TRAVA_DE_LIDER = 7031002
 SONO_MAXIMO_S = 20.0
 PULSO_S = 5.0
 ESPERA_DE_LIDER_S = 2.0
+FATIA_S = 1.0
 RECUO_MINIMO_S = 0.005
 RECUO_MAXIMO_S = 1.0
 
@@ -48,91 +52,57 @@ async def esvaziar(conexao: AsyncConnection[Any], denylist: Denylist) -> None:
         pass
 
 
-async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event) -> None:
-    """Trabalha até `parar`. Uma conexão perdida é refeita, com recuo; nada se perde, pois tudo se lê de novo."""
-    recuo = RECUO_MINIMO_S
-    disse = so_leitura = False
+async def trabalhar(dsn: str, denylist: Denylist, parar: asyncio.Event, andamento: Andamento | None = None) -> None:
+    """Trabalha até `parar`. Uma conexão perdida é refeita, com recuo; nada se perde, pois tudo se lê de novo.
+
+    O que o banco recusa fica em `andamento`, e é tentado de novo, também com recuo.
+    """
+    andamento = andamento or Andamento()
+    disse = False
     while not parar.is_set():
         try:
             async with await abrir(dsn) as conexao:
                 avisos = await recebe_avisos(conexao, dsn)
-                recuo = RECUO_MINIMO_S
                 if avisos:
                     await limitar(conexao)
-                    await _liderar(conexao, denylist, parar)
+                    await _liderar(conexao, denylist, parar, andamento)
                     continue
                 if not disse:
                     _log.warning("avisos do banco não chegam (um pool de transações?); o trabalhador olha o banco")
                     disse = True
                 conexao.prepare_threshold = None  # um comando preparado é da sessão, e a do pool muda
-                await _iniciar(conexao)
-                await _laco(conexao, denylist, parar, avisos=False)
-        except psycopg.errors.ReadOnlySqlTransaction as erro:
-            recuo = min(max(recuo * 2, 0.1), 10.0)
-            if not so_leitura:
-                _log.warning("banco em recuperação, ou só de leitura; o trabalhador espera", erro=descrever(erro))
-            so_leitura = True
-            await _esperar(parar, recuo)
-        except psycopg.OperationalError as erro:
-            so_leitura = False
-            recuo = min(max(recuo * 2, 0.1), 10.0)
-            _log.warning("conexão do trabalhador perdida; nova tentativa", espera_s=recuo, erro=descrever(erro))
-            await _esperar(parar, recuo)
+                await _laco(conexao, denylist, parar, andamento, Inicio(), avisos=False)
+        except psycopg.Error as erro:
+            await _esperar(parar, andamento.falhou(erro))
 
 
-async def _liderar(conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event) -> None:
-    iniciou = False
+async def _liderar(
+    conexao: AsyncConnection[Any], denylist: Denylist, parar: asyncio.Event, andamento: Andamento
+) -> None:
+    inicio, disse = Inicio(), False
     while not parar.is_set():
         if await _um(conexao, "SELECT pg_try_advisory_lock(%s)", TRAVA_DE_LIDER):
             _log.info("trabalhador na liderança")
             await conexao.execute("LISTEN formigueiro")
-            await _iniciar(conexao)
-            await _laco(conexao, denylist, parar, avisos=True)
+            await _laco(conexao, denylist, parar, andamento, inicio, avisos=True)
             return
         if await _um(conexao, "SELECT core.ha_lider()"):
+            andamento.andou()  # outro lidera: nada o impede
             await _esperar(parar, ESPERA_DE_LIDER_S)
             continue
         # Está com quem não é do aplicativo: não se espera por ele, e olha-se o banco como atrás de um pool (N40).
-        if not iniciou:
+        if not disse:
             _log.warning("a trava do líder está com quem não é do aplicativo; o trabalhador olha o banco")
-            await _iniciar(conexao)
-            iniciou = True
-        await _laco(conexao, denylist, parar, avisos=False, segundos=ESPERA_DE_LIDER_S)
-
-
-async def _iniciar(conexao: AsyncConnection[Any]) -> None:
-    """O protocolo de inicialização das colônias (D-6b 4.3, D-8 4.5), depois de posto o atraso em dia, em lotes."""
-    relogio = asyncio.get_running_loop().time
-    cursores = await _um(conexao, "SELECT d8.cursores()")
-    esvaziou = False
-    while not esvaziou:
-        inicio = relogio()
-        try:
-            await conexao.execute("CALL core.despachar()")
-        except psycopg.errors.QueryCanceled as erro:
-            _dizer_que_passou_do_tempo(erro)
-            continue
-        # O despacho acaba por si na metade do statement_timeout: se acabou antes, não ficou atraso.
-        esvaziou = relogio() - inicio < LIMITE_DO_COMANDO_S / 2
-    for colonia, argumentos in (("d6b", []), ("d8", [Jsonb(cursores)])):
-        marcas = ", ".join(["%s"] * len(argumentos))
-        try:
-            # O prazo dura só este comando: uma transação alheia que segure uma colônia não impede de trabalhar (N66).
-            await conexao.execute(
-                f"SELECT set_config('lock_timeout', '1s', true), {colonia}.iniciar({marcas})", argumentos
-            )
-        except psycopg.errors.LockNotAvailable as erro:
-            _log.warning("uma colônia está presa por outra sessão; segue sem inicializá-la", erro=descrever(erro))
-        except psycopg.Error as erro:  # o início de uma colônia não há de deter a outra, nem o trabalho
-            if conexao.broken:
-                raise
-            _log.error("início da colônia falhou", colonia=colonia, erro=descrever(erro), sqlstate=erro.sqlstate)
+            disse = True
+        await _laco(conexao, denylist, parar, andamento, inicio, avisos=False, segundos=ESPERA_DE_LIDER_S)
 
 
 async def _laco(
     conexao: AsyncConnection[Any],
     denylist: Denylist,
     parar: asyncio.Event,
+    andamento: Andamento,
+    inicio: Inicio,
     avisos: bool,
     segundos: float = float("inf"),
 ) -> None:
@@ -140,10 +110,14 @@ async def _laco(
     fim = relogio() + segundos
     recuo = RECUO_MINIMO_S
     agenda = Agenda()
+    await inicio.partir(conexao)
     while not parar.is_set() and relogio() < fim:
         try:
             await agenda.cumprir(conexao)
-            houve = await _passo(conexao, denylist) or (avisos and await _dormir(conexao, agenda, parar))
+            houve = await _passo(conexao, denylist)
+            andamento.andou()
+            await inicio.cumprir(conexao, ocioso=not houve)
+            houve = houve or (avisos and await _dormir(conexao, agenda, parar))
         except psycopg.errors.QueryCanceled as erro:
             _dizer_que_passou_do_tempo(erro)
             continue  # o lote morto será tratado evento a evento (regra 4)
@@ -159,9 +133,17 @@ def _dizer_que_passou_do_tempo(erro: psycopg.Error) -> None:
 
 
 async def _passo(conexao: AsyncConnection[Any], denylist: Denylist) -> bool:
-    """Um despacho e um lote de publicações; devolve se houve o que publicar."""
-    await conexao.execute("CALL core.despachar()")
-    return await publicar_pendentes(conexao, denylist) > 0
+    """Uma fatia de despacho e uma de publicações; devolve se houve o que publicar ou ficou o que despachar."""
+    resta = await _despachar(conexao)
+    return await publicar_pendentes(conexao, denylist, FATIA_S) > 0 or resta
+
+
+async def _despachar(conexao: AsyncConnection[Any]) -> bool:
+    """Despacha por uma fatia; devolve se ela se gastou toda, e então pode restar o que despachar."""
+    relogio = asyncio.get_running_loop().time
+    inicio = relogio()
+    await conexao.execute("CALL core.despachar(%s)", [timedelta(seconds=FATIA_S)])
+    return relogio() - inicio >= FATIA_S
 
 
 async def _dormir(conexao: AsyncConnection[Any], agenda: Agenda, parar: asyncio.Event) -> bool:
@@ -178,7 +160,7 @@ async def _dormir(conexao: AsyncConnection[Any], agenda: Agenda, parar: asyncio.
         if espera <= 0:
             return False
         await _aguardar_aviso(conexao, parar, min(espera, SONO_MAXIMO_S))
-        await conexao.execute("CALL core.despachar()")
+        await _despachar(conexao)
         return True
     finally:
         with suppress(psycopg.OperationalError):

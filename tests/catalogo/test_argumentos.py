@@ -468,12 +468,7 @@ def test_a_chamada_que_serve_chega_ao_fim(abrir: Callable[..., psycopg.Connectio
     [
         "comum",
         "estranha",
-        pytest.param(
-            "barra que escapa",
-            marks=pytest.mark.xfail(
-                reason="core.data_hora_valida e core.mascarar_identificadores têm barras em literais"
-            ),
-        ),
+        "barra que escapa",
     ],
 )
 def test_todo_argumento_estranho_da_um_resultado_ou_uma_recusa_fm(

@@ -1,5 +1,7 @@
 """Regra 8, nas rotinas: dono do esquema, nada para PUBLIC, caminho fixo em SECURITY DEFINER, e um COMMENT em cada."""
 
+import re
+
 import pytest
 
 from tests.catalogo.conftest import Perguntar
@@ -11,6 +13,12 @@ ROTINAS = """
        JOIN pg_roles AS r ON r.oid = p.proowner
       WHERE n.nspname IN ('core', 'd6b', 'd8', 'registro'))
 """
+
+# Comentários e literais, na ordem em que aparecem: o que está dentro de um não começa outro.
+LITERAIS = re.compile(
+    r"--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$|\b[eE]'(?:[^'\\]|\\.|'')*'|(?P<simples>(?P<u>\b[uU]&)?'(?:[^']|'')*')",
+    re.DOTALL,
+)
 
 
 def test_cada_rotina_e_do_dono_de_seu_esquema(perguntar: Perguntar) -> None:
@@ -46,6 +54,19 @@ def test_security_definer_fixa_o_caminho_terminado_em_pg_temp(perguntar: Pergunt
 
 def test_cada_rotina_tem_um_comentario(perguntar: Perguntar) -> None:
     assert perguntar(f"SELECT p.nome FROM {ROTINAS} AS p WHERE obj_description(p.oid, 'pg_proc') IS NULL") == []
+
+
+def test_nenhum_texto_muda_com_standard_conforming_strings(perguntar: Perguntar) -> None:
+    """Num literal sem E, uma barra invertida é uma coisa ou outra conforme a sessão de quem chama; U& nem se lê."""
+    for nome, corpo in zip(
+        perguntar(f"SELECT p.nome FROM {ROTINAS} AS p ORDER BY p.oid"),
+        perguntar(f"SELECT p.prosrc FROM {ROTINAS} AS p ORDER BY p.oid"),
+        strict=True,
+    ):
+        ambiguos = [
+            achado[0] for achado in LITERAIS.finditer(corpo) if achado["simples"] and ("\\" in achado[0] or achado["u"])
+        ]
+        assert ambiguos == [], nome
 
 
 @pytest.mark.parametrize("papel", ["core_dono", "d6b_dono", "d8_dono"])

@@ -104,10 +104,10 @@ def test_so_um_lado_da_lacuna_espera(rede: Rede, outra: Rede) -> None:
     assert rede.um("SELECT lacuna_ate FROM core.consumidores WHERE colonia = 'D-6b'") == 3
 
 
-def test_despacho_recusa_isolamento_que_nao_le_o_confirmado(rede: Rede) -> None:
+def test_um_lote_recusa_isolamento_que_nao_le_o_confirmado(rede: Rede) -> None:
     rede.bd.execute("SET default_transaction_isolation = 'repeatable read'")
     with pytest.raises(psycopg.Error, match="READ COMMITTED") as recusa:
-        rede.despachar()
+        rede.bd.execute("SELECT d6b.processar_pendentes()")
     assert recusa.value.sqlstate == "FM422"
 
 

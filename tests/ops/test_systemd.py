@@ -5,9 +5,10 @@ import shlex
 
 import pytest
 
+from app.banco.sessao import LIMITE_DO_COMANDO_S
 from app.http.servidor import ENCERRAMENTO_S
 from app.linha_de_comando.principal import _analisador
-from app.trabalhador.conexao import FOLGA_S, LIMITE_DO_COMANDO_S
+from app.trabalhador.conexao import FOLGA_S
 from ops.conferir_systemd import UNIDADE, faltas
 
 TEXTO = UNIDADE.read_text(encoding="utf-8")

@@ -23,6 +23,7 @@ UM_MINUTO_E_POUCO_S = 120  # o grão do pg_cron é o minuto
 
 AGENDA = {
     "core-despacho": "* * * * *",
+    "core-filas": "* * * * *",
     "core-limpeza": "20 4 * * *",
     "core-retencao": "50 4 * * *",
     "d6b-inativos": "30 9 * * *",
@@ -65,6 +66,7 @@ class Cidade:
         self._semear()
         self._envelhecer_execucoes()
         self._a_cada_minuto()
+        self._por_padroes_alheios()
 
     def migrar(self) -> None:
         assert migrar(self.cluster.endereco.dsn("cidade", "instalador")).pg_cron
@@ -78,6 +80,14 @@ class Cidade:
     def _ocupar_o_lancador(self) -> None:
         """Um trabalho de outrem, o primeiro da fila, que nunca acaba: em modo libpq não detém os que vêm depois."""
         self.cron.execute("SELECT cron.schedule('alheio', '* * * * *', 'SELECT pg_sleep(3600)')")
+
+    def _por_padroes_alheios(self) -> None:
+        """Os padrões do banco, que cada trabalho acha em sua sessão, não são os que ele precisa (N69)."""
+        padroes = {"default_transaction_isolation": "serializable", "DateStyle": "SQL, DMY", "row_security": "off"}
+        if not self.aqui:  # onde o pg_cron mora, ele mesmo não escreveria suas execuções
+            padroes["default_transaction_read_only"] = "on"
+        for nome, valor in padroes.items():
+            self.bd.execute(f"ALTER DATABASE cidade SET {nome} = '{valor}'")
 
     def _semear(self) -> None:
         """Um sorteio por despachar e um prazo por alertar."""
@@ -227,7 +237,8 @@ def test_sem_direito_no_pg_cron_de_outro_banco_o_que_falta_e_dito_numa_linha() -
         cron.execute("DROP EXTENSION pg_cron")
         assert not migrar(dsn).pg_cron
         with _conectado(cluster, "cidade", "formigueiro_app") as app:
-            assert _um(app, "SELECT count(*) FROM core.agenda_do_app()") == len(AGENDA)
+            # O despacho, o trabalhador faz a cada passo.
+            assert _um(app, "SELECT count(*) FROM core.agenda_do_app()") == len(AGENDA) - 1
 
 
 def _conceder_o_que_pede(dsn: str, cron: psycopg.Connection[Any], concessao: str) -> None:

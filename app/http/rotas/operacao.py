@@ -35,6 +35,7 @@ _PRONTO = {
         ],
         "filas": [{"colonia": "D-6b", "pendentes": 0, "segundos": 0}],
         "em_recuperacao": False,
+        "filas_crescentes": [],
     },
 }
 

@@ -8,7 +8,8 @@ AS $$
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'O despacho só roda em READ COMMITTED, não em %.', current_setting('transaction_isolation')
-            USING ERRCODE = 'FM422';
+            USING ERRCODE = 'FM422',
+                  HINT = 'CALL core.despachar() serve em qualquer sessão; ou SET default_transaction_isolation = ''read committed''.';
     END IF;
 END
 $$;

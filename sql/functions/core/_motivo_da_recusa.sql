@@ -36,7 +36,7 @@ BEGIN
                    CASE WHEN core._condicao_do_formato(v_texto) IS NULL THEN 'só uuid, date e date-time' END
                WHEN p_palavra = 'pattern' THEN
                    CASE WHEN v_tipo <> 'string' OR NOT core._padrao_aceito(v_texto)
-                        THEN 'só literais, classes, grupos e quantificadores em ASCII, sem ponto nem \d, \w, \s' END
+                        THEN E'só literais, classes, grupos e quantificadores em ASCII, sem ponto nem \\d, \\w, \\s' END
                ELSE 'palavra-chave desconhecida, que mudaria o sentido do esquema'
            END;
 END

@@ -8,11 +8,11 @@ LANGUAGE plpgsql
 IMMUTABLE
 AS $$
 DECLARE
-    c_escape  CONSTANT text := '[\\][][(){}|^$.*+?/\\-]';
+    c_escape  CONSTANT text := E'[\\\\][][(){}|^$.*+?/\\\\-]';
     c_literal CONSTANT text := '[ !"#%&'',/0-9:;<=>@A-Z_`a-z~-]';
-    c_classe  CONSTANT text := format('[[]\^?([ -Z^-~]|%s)+[]]', c_escape);
-    c_quantos CONSTANT text := '([*+?]|\{[0-9]+(,[0-9]*)?\})?';
-    c_padrao  CONSTANT text := format('^((%s|%s|%s|\))%s|\((\?:)?|[|^$])*$', c_literal, c_escape, c_classe, c_quantos);
+    c_classe  CONSTANT text := format(E'[[]\\^?([ -Z^-~]|%s)+[]]', c_escape);
+    c_quantos CONSTANT text := E'([*+?]|\\{[0-9]+(,[0-9]*)?\\})?';
+    c_padrao  CONSTANT text := format(E'^((%s|%s|%s|\\))%s|\\((\\?:)?|[|^$])*$', c_literal, c_escape, c_classe, c_quantos);
 BEGIN
     IF p_padrao !~ c_padrao COLLATE "C" THEN
         RETURN false;

@@ -15,12 +15,15 @@ AS $$
            END
       FROM core.agendamentos AS a
      WHERE NOT coalesce((core.parametro('agenda_no_pg_cron'))::boolean, false)
+       -- O trabalhador despacha a cada passo, em fatias; por inteiro, à hora marcada, só os textos esperariam por isso.
+       AND a.nome <> 'core-despacho'
      ORDER BY a.nome
 $$;
 
 COMMENT ON FUNCTION core.agenda_do_app() IS
-'Os agendamentos que cabem ao app: todos, ou nenhum se migrar os espelhou no pg_cron. Quem nunca rodou conta como rodado
-há um dia; e a última execução no futuro, de quando o relógio do servidor andou adiantado, como nenhuma. Fonte: N62.';
+'Os agendamentos que cabem ao app: todos menos o despacho, que o trabalhador faz sempre, ou nenhum se migrar os espelhou
+no pg_cron. Quem nunca rodou conta como rodado há um dia; e a última execução no futuro, de quando o relógio do servidor
+andou adiantado, como nenhuma. Fonte: N62, N70.';
 
 CREATE OR REPLACE FUNCTION core.reservar_execucao(p_nome text, p_hora timestamptz)
 RETURNS text

@@ -55,7 +55,7 @@ PARALLEL SAFE
 AS $$
     SELECT CASE
                WHEN p_texto LIKE '____-__-__T__:__:__.___Z' COLLATE "C"
-                    AND p_valor @? '$.datetime("yyyy-mm-dd\"T\"HH24:MI:SS.MS\"Z\"")'
+                    AND p_valor @? E'$.datetime("yyyy-mm-dd\\"T\\"HH24:MI:SS.MS\\"Z\\"")'
                     AND p_texto !~ '[^0-9][^0-9]' COLLATE "C"
                     AND p_texto NOT LIKE '%-00%' COLLATE "C"
                     AND p_texto >= '0001' COLLATE "C"

@@ -5,11 +5,12 @@
 -- Nenhuma colônia espera pelo que detém a outra (N66): por uma trava espera-se um segundo, e o evento que não a teve vai à
 -- DLQ, de onde se tenta de novo. Um segundo é muito mais que qualquer transação da rede segura uma linha.
 
-CREATE OR REPLACE PROCEDURE core.despachar()
+CREATE OR REPLACE PROCEDURE core.despachar(p_fatia interval DEFAULT NULL)
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_fim      timestamptz := core._prazo_do_comando();
+    c_lote     CONSTANT int := 30;
+    v_fim      timestamptz;
     v_esquemas name[];
     v_colonias text[];
     v_limite   int;
@@ -18,6 +19,11 @@ DECLARE
     v_dlq      bigint;
     v_vez      timestamptz;
 BEGIN
+    IF p_fatia NOT BETWEEN interval '0' AND interval '1 day' THEN
+        RAISE EXCEPTION 'O campo fatia deve ser um tempo de até 1 dia.' USING ERRCODE = 'FM422';
+    END IF;
+    v_fim := least(core._prazo_do_comando(), statement_timestamp() + p_fatia);
+    CALL core.preparar_transacao();
     IF core.conferir_assinatura() THEN
         PERFORM core._exigir_log_proprio();
     END IF;
@@ -28,23 +34,21 @@ BEGIN
     LOOP
         v_total := 0;
         FOR i IN 1 .. cardinality(v_colonias) LOOP
-            v_vez := clock_timestamp() + interval '1 second';
-            LOOP
+            -- Tantas quanto os eventos de um lote, e por um segundo: não detêm os eventos nem a outra colônia.
+            v_vez := least(v_fim, clock_timestamp() + interval '1 second');
+            FOR j IN 1 .. c_lote LOOP
                 v_dlq := core.reservar_tentativa(v_colonias[i]);
                 EXIT WHEN v_dlq IS NULL;
-                COMMIT;
-                EXIT WHEN clock_timestamp() > v_fim;
+                COMMIT AND CHAIN;
                 PERFORM set_config('lock_timeout', '200ms', true);
                 BEGIN
                     EXECUTE format('SELECT %I.tentar_dlq($1)', v_esquemas[i]) USING v_dlq;
                 EXCEPTION WHEN SQLSTATE 'FM409' OR lock_not_available THEN
                     NULL;  -- um operador a encerrou entre a reserva e a tentativa, ou segura a colônia: já tem nova hora
                 END;
-                COMMIT;
-                IF clock_timestamp() > v_vez THEN
-                    v_total := v_total + 1;  -- o resto, na volta: a outra colônia não espera por todas
-                    EXIT;
-                END IF;
+                COMMIT AND CHAIN;
+                v_total := v_total + 1;
+                EXIT WHEN clock_timestamp() > v_vez;
             END LOOP;
 
             PERFORM set_config('lock_timeout', '1s', true);
@@ -54,7 +58,7 @@ BEGIN
                 -- Por outro despachante espera-se na volta; por quem só segura a linha, não.
                 v_limite := CASE WHEN core.ha_lote_em_curso(v_colonias[i]) THEN -1 ELSE 0 END;
             END;
-            COMMIT;
+            COMMIT AND CHAIN;
             CONTINUE WHEN v_limite = 0;
             IF v_limite < 0 THEN
                 v_total := v_total + 1;  -- outro vai na frente: espera-se por ele na volta
@@ -69,24 +73,25 @@ BEGIN
                 v_feitos := 0;
                 PERFORM core.soltar_reserva(v_colonias[i]);
             END;
-            COMMIT;
+            COMMIT AND CHAIN;
             v_total := v_total + v_feitos;
         END LOOP;
         EXIT WHEN clock_timestamp() > v_fim;
         CONTINUE WHEN v_total > 0;
         EXIT WHEN core.encerrar_detentores() = 0;  -- há o que ler depois de quem se encerrou
-        COMMIT;
+        COMMIT AND CHAIN;
     END LOOP;
     PERFORM core.marcar_execucao('core-despacho');
 END
 $$;
 
-COMMENT ON PROCEDURE core.despachar() IS
+COMMENT ON PROCEDURE core.despachar(interval) IS
 'Trata tudo o que está pendente em todas as colônias, em lotes de 30 com um COMMIT cada, e tenta de novo o que na DLQ
-tem hora vencida. Espera outro despachante em vez de voltar cedo, mas não quem só segura linhas: o evento que precisa delas
-fica na DLQ, e tenta-se de novo. Encerra quem detém a leitura há mais de segundos_detencao_maxima. Acaba por si antes de
-metade do statement_timeout. Não pode ser chamado dentro de uma transação. Erros: FM409 log assinado de outro servidor.
-Fonte: regras 1 a 4.';
+tem hora vencida, um lote de cada por vez. Espera outro despachante em vez de voltar cedo, mas não quem só segura linhas: o
+evento que precisa delas fica na DLQ, e tenta-se de novo. Encerra quem detém a leitura há mais de segundos_detencao_maxima.
+Acaba por si antes de metade do statement_timeout ou, se p_fatia não é nula, depois dela, tendo dado a vez a cada colônia.
+Serve com qualquer isolamento por omissão; não pode ser chamado dentro de uma transação.
+Erros: FM422 fatia negativa ou de mais de um dia; FM409 log assinado de outro servidor. Fonte: regras 1 a 4, N66, N69, N70.';
 
 -- current_setting dá o valor com a unidade ("1min"), que também é um intervalo; ler pg_settings custaria meio milissegundo.
 CREATE OR REPLACE FUNCTION core._prazo_do_comando()
@@ -103,5 +108,5 @@ $$;
 COMMENT ON FUNCTION core._prazo_do_comando() IS
 'Hora em que terá corrido metade do statement_timeout deste comando; infinity sem limite.';
 
-GRANT EXECUTE ON PROCEDURE core.despachar() TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON PROCEDURE core.despachar(interval) TO formigueiro_app, formigueiro_dba;
 GRANT EXECUTE ON FUNCTION core._prazo_do_comando() TO formigueiro_app, formigueiro_dba;

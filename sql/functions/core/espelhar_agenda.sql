@@ -6,6 +6,8 @@
 CREATE OR REPLACE FUNCTION core.espelhar_agenda()
 RETURNS int
 LANGUAGE plpgsql
+-- A política de linhas do pg_cron já só mostra a cada papel o que é dele: com row_security em off, recusaria.
+SET row_security = on
 AS $$
 DECLARE
     v_mudancas int := 0;
@@ -34,7 +36,8 @@ BEGIN
                                               FROM (SELECT s.nome FROM core.agendamentos AS s
                                                     UNION ALL
                                                     SELECT ''espelho'') AS g)) AS j
-           FULL JOIN (SELECT core.nome_no_cron(current_database(), g.nome) AS nome, g.cron, g.comando
+           FULL JOIN (SELECT core.nome_no_cron(current_database(), g.nome) AS nome, g.cron,
+                              core.comando_no_cron(g.comando) AS comando
                         FROM (SELECT s.nome, s.cron, s.comando FROM core.agendamentos AS s
                               UNION ALL
                               SELECT ''espelho'', ''* * * * *'', ''SELECT core.espelhar_agenda()'') AS g) AS a

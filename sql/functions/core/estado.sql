@@ -18,6 +18,7 @@ BEGIN
         'saidas_conclusao', core._estado_da_colonia('d6b.saidas_em_espera()'),
         'd8_aquem_do_log', core._estado_da_colonia('d8.aquem_do_log()'),
         'filas', core.filas_de_publicacao(),
+        'filas_crescentes', core.filas_crescentes(),
         'trabalhador', jsonb_build_object(
                            'lider', core.ha_lider(),
                            'intrusos', (SELECT coalesce(jsonb_agg(jsonb_build_object('pid', d.pid, 'papel', d.papel)), '[]')
@@ -39,7 +40,8 @@ $$;
 
 COMMENT ON FUNCTION core.estado() IS
 'Estado da rede: {agora, maior_sequence, colonias: o que core.prontidao diz de cada uma, com posicao, horizonte e
-detentores da lacuna; cursores, publicacoes, d8_aquem_do_log, filas, saidas_conclusao, trabalhador: {lider, intrusos: [{pid, papel}] que
+detentores da lacuna; cursores, publicacoes, d8_aquem_do_log, filas, filas_crescentes, saidas_conclusao, trabalhador:
+{lider, intrusos: [{pid, papel}] que
 seguram a trava do líder sem ser do aplicativo}, agenda: [{nome, cron, comando, por, ultima_execucao, ultima_conclusao,
 atrasado}], travas: o que core.travas_longas diz, aberto_ao_publico: se qualquer login pode tomar travas consultivas, produtores_de_mais: [{papel, membro_de}],
 problemas}. problemas é um vetor de frases, vazio quando tudo vai bem. Fonte: projeto, seção 3.';
@@ -120,6 +122,7 @@ CREATE OR REPLACE FUNCTION core._estado_da_agenda()
 RETURNS jsonb
 LANGUAGE plpgsql
 STABLE
+SET row_security = on  -- como em core.espelhar_agenda
 AS $$
 DECLARE
     v_no_pg_cron boolean := coalesce((core.parametro('agenda_no_pg_cron'))::boolean, false);
@@ -205,7 +208,11 @@ AS $$
             UNION ALL
             SELECT 10, format('o produtor %s é também membro de %s: publica e opera quem só havia de publicar', p ->> 'papel',
                               p ->> 'membro_de')
-              FROM jsonb_array_elements(p_estado -> 'produtores_de_mais') AS p) AS p (n, frase)
+              FROM jsonb_array_elements(p_estado -> 'produtores_de_mais') AS p
+            UNION ALL
+            SELECT 11, format('%s: a fila de %s cresce: %s, %s a mais que há %s s', f ->> 'colonia', f ->> 'fila',
+                              f ->> 'tamanho', f ->> 'crescimento', (f ->> 'segundos')::numeric::int)
+              FROM jsonb_array_elements(p_estado -> 'filas_crescentes') AS f) AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS

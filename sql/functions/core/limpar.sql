@@ -3,6 +3,7 @@
 CREATE OR REPLACE FUNCTION core.limpar()
 RETURNS bigint
 LANGUAGE plpgsql
+SET row_security = on  -- como em core.espelhar_agenda
 AS $$
 DECLARE
     v_removidas bigint := core._limpar_ocorrencias();

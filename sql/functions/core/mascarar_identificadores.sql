@@ -18,20 +18,20 @@ DECLARE
     -- Sem dígito, ponto, barra ou hífen colado que faça do trecho parte de um número maior.
     c_antes         CONSTANT text := '(?<![[:alnum:]./-])';
     c_depois        CONSTANT text := '(?![[:alnum:]]|[./-][0-9])';
-    c_email         CONSTANT text := '[[:alnum:]._%+-]+[ ]?(?:@|[(]arroba[)]|\marroba\M)[ ]?[[:alnum:]-]+'
+    c_email         CONSTANT text := E'[[:alnum:]._%+-]+[ ]?(?:@|[(]arroba[)]|\\marroba\\M)[ ]?[[:alnum:]-]+'
                                      '(?:(?:[.]| ponto )[[:alnum:]-]+)+';
     c_cpf           CONSTANT text := c_antes || '[0-9]{3}[. ][0-9]{3}[. ][0-9]{3}[-/ ][0-9]{2}' || c_depois;
-    c_cpf_rotulado  CONSTANT text := '(\mcpfs?\M[^[:alnum:]]{0,4}(?:(?:sob |de )?(?:o )?(?:n[º°o][.]? ?|n[úu]mero ))?)'
+    c_cpf_rotulado  CONSTANT text := E'(\\mcpfs?\\M[^[:alnum:]]{0,4}(?:(?:sob |de )?(?:o )?(?:n[º°o][.]? ?|n[úu]mero ))?)'
                                      '[0-9]{11}' || c_depois;
     c_telefone      CONSTANT text := '(?<![[:alnum:]./-])(?:[+]?55[ .-]?)?(?:[(]0?[0-9]{2}[)] ?|0?[1-9][0-9][ .-])'
                                      '(?:9[ .-]?)?[0-9]{4}[ .-]?[0-9]{4}' || c_depois;
     c_fone_sem_ddd  CONSTANT text := c_antes || '(?:9[ ]?[0-9]{4}-[0-9]{4}|(?!(?:19|20)[0-9]{2}-(?:19|20)[0-9]{2})'
                                      '[2-5][0-9]{3}-[0-9]{4})' || c_depois;
-    c_fone_rotulado CONSTANT text := '(?<!\[)(\m(?:tel|telefone|fone|cel|celular|whats|whatsapp|zap|contato)\M'
+    c_fone_rotulado CONSTANT text := E'(?<!\\[)(\\m(?:tel|telefone|fone|cel|celular|whats|whatsapp|zap|contato)\\M'
                                      '[^[:digit:]]{0,12})[+]?(?:[0-9]{8,11}|55[0-9]{10,11}|[0-9]{4,5} [0-9]{4})'
                                      || c_depois;
     -- Quem cola de um editor traz espaços e hífenes que não quebram a linha; no que nada se mascara, ficam.
-    v_simples       CONSTANT text := translate(p_texto, U&'\00A0\2007\2009\202F\2010\2011', '    --');
+    v_simples       CONSTANT text := translate(p_texto, E'\u00A0\u2007\u2009\u202F\u2010\u2011', '    --');
     v_texto         text := v_simples;
     v_antes         text;
 BEGIN
@@ -41,10 +41,10 @@ BEGIN
     LOOP
         v_antes := v_texto;
         v_texto := regexp_replace(v_texto, c_email, '[e-mail removido]', 'gi');
-        v_texto := regexp_replace(v_texto, c_cpf_rotulado, '\1[CPF removido]', 'gi');
+        v_texto := regexp_replace(v_texto, c_cpf_rotulado, E'\\1[CPF removido]', 'gi');
         v_texto := regexp_replace(v_texto, c_cpf, '[CPF removido]', 'g');
         v_texto := regexp_replace(v_texto, c_telefone, '[telefone removido]', 'g');
-        v_texto := regexp_replace(v_texto, c_fone_rotulado, '\1[telefone removido]', 'gi');
+        v_texto := regexp_replace(v_texto, c_fone_rotulado, E'\\1[telefone removido]', 'gi');
         v_texto := regexp_replace(v_texto, c_fone_sem_ddd, '[telefone removido]', 'g');
         EXIT WHEN v_texto IS NOT DISTINCT FROM v_antes;
     END LOOP;

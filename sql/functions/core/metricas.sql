@@ -15,6 +15,7 @@ BEGIN
     RETURN QUERY SELECT * FROM core._metricas_do_barramento();
     RETURN QUERY SELECT * FROM core._metricas_da_agenda();
     RETURN QUERY SELECT * FROM core._metricas_da_copia();
+    RETURN QUERY SELECT * FROM core._metricas_das_filas();
 
     RETURN QUERY
     SELECT m.nome, jsonb_build_object('colonia', f ->> 'colonia'), m.valor

@@ -21,11 +21,12 @@ DECLARE
     v_total    int;
     v_contagem jsonb := '{}'::jsonb;
 BEGIN
+    CALL core.preparar_transacao();
     FOR i IN 1 .. cardinality(v_passos) LOOP
         v_total := 0;
         LOOP
             EXECUTE format('SELECT %s($1, $2)', v_passos[i]) INTO v_feitos USING p_antes_de, p_lote;
-            COMMIT;
+            COMMIT AND CHAIN;
             v_total := v_total + coalesce(v_feitos, 0);
             EXIT WHEN v_feitos IS NULL OR clock_timestamp() > v_prazo;
         END LOOP;
@@ -52,6 +53,7 @@ AS $$
 DECLARE
     v_limite CONSTANT timestamptz := core._limite_da_retencao();
 BEGIN
+    CALL core.preparar_transacao();
     IF v_limite IS NOT NULL THEN
         CALL core.redigir(v_limite);
     END IF;

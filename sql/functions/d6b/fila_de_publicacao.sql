@@ -63,7 +63,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN (SELECT min(greatest(p.proxima_tentativa, p.reservada_ate))
+    RETURN (SELECT min(greatest(p.proxima_tentativa, d6b.reservada_ate(p)))
               FROM d6b.publicacoes_pendentes AS p
              -- O que espera outro de seu acompanhamento não tem hora: com a dele, o trabalhador não dormiria.
              WHERE NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes

@@ -9,15 +9,19 @@ AS $$
 DECLARE
     v_balanco   jsonb;
     v_tratados  int;
+    v_ate       bigint;
     v_replay    int := 0;
     v_inativos  int;
     v_republicadas int;
 BEGIN
     PERFORM d6b.semear_cursores();
+    -- Até onde o log ia: com quem publique sem parar, o fim dele não se alcança.
+    v_ate := core.obter_maior_sequence();
     LOOP
         v_tratados := core._drenar('D-6b', 30);
-        EXIT WHEN v_tratados = 0;
         v_replay := v_replay + v_tratados;
+        EXIT WHEN v_tratados = 0
+               OR (SELECT c.posicao >= v_ate FROM core.consumidores AS c WHERE c.colonia = 'D-6b');
     END LOOP;
     -- Os dois últimos passos são de aviso e de reparo, cada um por si: se um falha, o replay e o outro ficam.
     BEGIN

@@ -1,7 +1,9 @@
 -- O trabalhador toma da fila o que pode compor agora (E02).
 --
 -- De cada acompanhamento, só o primeiro da fila, para que os textos saiam em ordem; reservado por um prazo, para que
--- dois trabalhadores não façam o mesmo e o de um que morreu volte sozinho.
+-- dois trabalhadores não façam o mesmo. A reserva acaba com a sessão que a fez: quem assume o lugar de um que morreu não
+-- espera o prazo, que só vale atrás de um pool, cujas sessões sobrevivem aos trabalhadores. Do que outro tomou, quem
+-- ainda vive nada publica: a reserva dele já não é a da linha (d6b.consumir_reserva).
 
 CREATE OR REPLACE FUNCTION d6b.reservar_publicacoes(p_limite int DEFAULT 10)
 RETURNS SETOF jsonb
@@ -17,10 +19,10 @@ BEGIN
         WITH vez AS MATERIALIZED (
             SELECT p.atualizacao_id
               FROM d6b.publicacoes_pendentes AS p
-             -- Uma hora além da espera mais longa da espécie, ou do prazo da reserva, marcou-a um relógio adiantado.
+             -- Além da espera mais longa da espécie, a hora marcou-a um relógio adiantado.
              WHERE p.proxima_tentativa NOT BETWEEN clock_timestamp()
                    AND clock_timestamp() + CASE p.especie WHEN 'fecho' THEN v_espera ELSE interval '61 minutes' END
-               AND coalesce(p.reservada_ate NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '2 minutes', true)
+               AND d6b.reservada_ate(p) < clock_timestamp()
                AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes
                                 WHERE antes.acompanhamento_id = p.acompanhamento_id
                                   AND antes.sequencia < p.sequencia)
@@ -30,7 +32,8 @@ BEGIN
         ), reservada AS (
             UPDATE d6b.publicacoes_pendentes AS p
                SET reserva = gen_random_uuid(),
-                   reservada_ate = clock_timestamp() + interval '60 seconds'
+                   reservada_ate = clock_timestamp() + interval '60 seconds',
+                   reserva_pid = pg_backend_pid()
               FROM vez AS v
              WHERE p.atualizacao_id = v.atualizacao_id
             RETURNING p.atualizacao_id, p.acompanhamento_id, p.especie, p.reserva
@@ -54,11 +57,30 @@ END
 $$;
 
 COMMENT ON FUNCTION d6b.reservar_publicacoes(int) IS
-'Reserva por 60 s até p_limite textos por compor e devolve um objeto de cada: {reserva, especie: atualizacao | fecho,
+'Reserva por 60 s, ou enquanto a sessão durar, até p_limite textos por compor e devolve um objeto de cada: {reserva, especie: atualizacao | fecho,
 atualizacao_id, demanda_id, acompanhamento_id, sequencia, tipo, texto, conteudo: {campo: texto}, textos: [todos os do
 conteúdo], criado_em, ciclo: {data_inicio, data_fim, fuso, atualizacoes: [{atualizacao_id, sequencia, tipo, criado_em,
 descricao, suspeita}], desfecho}}.
 Erros: FM422 limite menor que 1. Fonte: E02.';
+
+CREATE OR REPLACE FUNCTION d6b.reservada_ate(p d6b.publicacoes_pendentes)
+RETURNS timestamptz
+LANGUAGE sql
+STABLE
+AS $$
+    -- O número de um processo volta a ser usado, mas não tão cedo; e então valeria o prazo. Além dele, marcou-o um relógio
+    -- adiantado (N62).
+    SELECT CASE
+               WHEN p.reservada_ate BETWEEN clock_timestamp() AND clock_timestamp() + interval '2 minutes'
+                    AND EXISTS (SELECT FROM pg_catalog.pg_stat_get_activity(p.reserva_pid))
+               THEN p.reservada_ate
+               ELSE '-infinity'
+           END
+$$;
+
+COMMENT ON FUNCTION d6b.reservada_ate(d6b.publicacoes_pendentes) IS
+'Até quando vale a reserva de um texto; -infinity se não há, se passou o prazo ou se acabou a sessão que a fez.
+Fonte: N71.';
 
 CREATE OR REPLACE FUNCTION d6b.ciclo_publicado(p_acompanhamento_id uuid)
 RETURNS jsonb

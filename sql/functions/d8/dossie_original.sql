@@ -72,7 +72,7 @@ LANGUAGE sql
 STABLE
 AS $$
     SELECT core.mascarar_identificadores(regexp_replace(core.mascarar_identificadores(p_valor #>> '{}'),
-                                                        '[\x01-\x08\x0B-\x1F\x7F]', '', 'g'))
+                                                        E'[\x01-\x08\x0B-\x1F\x7F]', '', 'g'))
 $$;
 
 COMMENT ON FUNCTION d8.texto_publico(jsonb) IS
@@ -84,7 +84,7 @@ LANGUAGE sql
 STABLE
 AS $$
     -- O ponto depois de uma palavra curta costuma ser abreviatura ("Av. Paulista", "R. das Flores").
-    SELECT d8.uma_linha(to_jsonb(rtrim(coalesce(substring(t.texto FROM '^[^\n]*?[[:alnum:])]{4}[.!?](?=\s|$)'),
+    SELECT d8.uma_linha(to_jsonb(rtrim(coalesce(substring(t.texto FROM E'^[^\n]*?[[:alnum:])]{4}[.!?](?=\\s|$)'),
                                                 split_part(t.texto, E'\n', 1)), '.')), 100)
       FROM (SELECT btrim(p_texto, E' \t\n')) AS t (texto)
 $$;

@@ -34,6 +34,7 @@ DECLARE
 BEGIN
     PERFORM core.exigir_hora(p_agora);
     PERFORM core.exigir_limite(p_lote, 'lote');
+    CALL core.preparar_transacao();
 
     v_vencidos := d8.abrir_varredura(p_agora);
     WHILE v_vencidos > 0 LOOP
@@ -49,7 +50,7 @@ BEGIN
             WHEN OTHERS OR assert_failure THEN
                 v_falhou := true;
         END;
-        COMMIT;
+        COMMIT AND CHAIN;
 
         IF NOT v_falhou THEN
             v_encontrados := v_encontrados + v_lote.encontrados;
@@ -78,7 +79,7 @@ BEGIN
                     v_encontrados := v_encontrados + 1;
                     v_falhas := v_falhas + 1;
                 END;
-                COMMIT;
+                COMMIT AND CHAIN;
                 v_apos_ciclo := v_projeto.proximo_ciclo;
                 v_apos_id := v_projeto.id;
                 EXIT WHEN clock_timestamp() > v_prazo;

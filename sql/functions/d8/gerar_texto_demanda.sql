@@ -23,7 +23,7 @@ AS $$
     -- concat_ws salta a linha que não há (NULL). OFFSET 0: sem ele, o planejador montaria o texto a cada menção.
     SELECT CASE
                WHEN length(t.inteiro) <= p_limite THEN t.inteiro
-               ELSE regexp_replace(left(t.inteiro, p_limite + 1), '\n[^\n]*$', '')
+               ELSE regexp_replace(left(t.inteiro, p_limite + 1), E'\n[^\n]*$', '')
            END
       FROM (SELECT concat_ws(E'\n',
                        'Manutenção programada — Ciclo #' || p_ciclo,

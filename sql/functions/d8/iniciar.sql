@@ -26,13 +26,17 @@ DECLARE
     v_aquem    jsonb;
     v_tratados int := 0;
     v_lote     int;
+    v_ate      bigint;
     v_relato   jsonb;
 BEGIN
     PERFORM d8.semear_cursores();
+    -- Até onde o log ia: com quem publique sem parar, o fim dele não se alcança.
+    v_ate := core.obter_maior_sequence();
     LOOP
         v_lote := d8.processar_pendentes();
-        EXIT WHEN v_lote = 0;
         v_tratados := v_tratados + v_lote;
+        EXIT WHEN v_lote = 0
+               OR (SELECT c.posicao >= v_ate FROM core.consumidores AS c WHERE c.colonia = 'D-8');
     END LOOP;
     v_aquem := d8.aquem_do_log();
     IF v_aquem IS NOT NULL THEN

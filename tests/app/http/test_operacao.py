@@ -75,6 +75,19 @@ def test_readyz_com_o_barramento_atrasado(cliente: TestClient[Litestar], bd: psy
     assert cliente.get("/readyz").status_code == 200
 
 
+def test_readyz_com_uma_fila_que_cresce(cliente: TestClient[Litestar], bd: psycopg.Connection[Any]) -> None:
+    bd.execute("UPDATE core.parametros SET valor = '1' WHERE nome = 'fila_tamanho_atencao'")
+    bd.execute(
+        "INSERT INTO core.medidas_das_filas (colonia, fila, quando, tamanho)"
+        " SELECT 'D-8', 'eventos', clock_timestamp() - make_interval(mins => n), 3 - n FROM generate_series(0, 3) AS n"
+    )
+    assert cliente.get("/readyz").status_code == 200
+    bd.execute("UPDATE core.consumidores SET posicao = -4 WHERE colonia = 'D-8'")
+    resposta = cliente.get("/readyz")
+    assert resposta.status_code == 503
+    assert "A fila de eventos da D-8 cresce: 4, 4 a mais que há 180 s." in resposta.json()["detail"]
+
+
 def test_readyz_e_metricas_com_textos_esperando_o_trabalhador(
     cliente: TestClient[Litestar], bd: psycopg.Connection[Any]
 ) -> None:

@@ -199,7 +199,7 @@ def test_nada_de_privado_vai_ao_log_nem_quando_tudo_falha(
     async def publicar() -> None:
         async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as conexao:
             ouvir(conexao)
-            await publicador.publicar_pendentes(conexao, Denylist.de_texto("x"))
+            await publicador.publicar_pendentes(conexao, Denylist.de_texto("x"), 0)
 
     asyncio.run(publicar())
     ouvir(bd)

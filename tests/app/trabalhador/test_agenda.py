@@ -139,7 +139,7 @@ def test_um_processo_cujo_relogio_recua_le_a_agenda_na_mesma(
 def test_a_agenda_de_verdade_e_toda_executavel_pelo_app(rede: Rede, dsn: str) -> None:
     """Cada comando de core.agendamentos roda como formigueiro_app, tal como escrito."""
     comandos = [linha["comando"] for linha in rede.linhas("SELECT comando FROM core.agendamentos ORDER BY nome")]
-    assert len(comandos) == 9
+    assert len(comandos) == 10
 
     async def rodar() -> None:
         async with await AsyncConnection.connect(

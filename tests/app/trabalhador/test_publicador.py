@@ -5,6 +5,7 @@ import threading
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
@@ -13,6 +14,7 @@ from psycopg.types.json import Jsonb
 from app.pecas.denylist import Denylist
 from app.trabalhador import composicao, publicador
 from app.trabalhador.trabalhador import esvaziar
+from tests.apoio.espera import ate
 from tests.apoio.falhas import aceitar_publicacao, recusar_publicacao, vencer_tentativas
 from tests.apoio.rede import CONTEUDOS, Rede
 
@@ -253,6 +255,71 @@ def test_reserva_vencida_nao_publica_duas_vezes(trabalho: Trabalho) -> None:
     assert len(trabalho.payloads(PUBLICADA)) == 1
 
 
+def reservar(dsn: str) -> tuple[psycopg.Connection[Any], dict[str, Any]]:
+    """Outro trabalhador, que reserva um texto e nada mais."""
+    outro = psycopg.connect(dsn, autocommit=True)
+    linha = outro.execute("SELECT d6b.reservar_publicacoes(1)").fetchone()
+    assert linha is not None
+    return outro, linha[0]
+
+
+def test_a_reserva_de_quem_morreu_acaba_com_a_sessao_dele(trabalho: Trabalho) -> None:
+    trabalho.rede.atualizar(DEMANDA, ANA)
+    trabalho.rede.despachar()
+    morto, _ = reservar(trabalho.dsn)
+    pid = morto.info.backend_pid
+    assert trabalho.rede.um("SELECT d6b.proxima_publicacao() > clock_timestamp() + interval '30 seconds'")
+    morto.close()
+    ate(lambda: not trabalho.rede.um("SELECT count(*) FROM pg_stat_activity WHERE pid = %s", pid))
+    assert trabalho.rede.um("SELECT d6b.proxima_publicacao() <= clock_timestamp()")
+    trabalho.esvaziar()
+    assert len(trabalho.payloads(PUBLICADA)) == 1
+
+
+def test_a_reserva_de_quem_vive_e_demora_nao_e_tomada(trabalho: Trabalho) -> None:
+    trabalho.rede.atualizar(DEMANDA, ANA)
+    trabalho.rede.despachar()
+    lento, tomada = reservar(trabalho.dsn)
+    with lento:
+        trabalho.esvaziar()
+        assert trabalho.payloads(PUBLICADA) == []
+        publicou = lento.execute(
+            "SELECT d6b.publicar_atualizacao(%s, %s, '{}', 'descrição', NULL, 'resumo', '{}')",
+            [tomada["atualizacao_id"], tomada["reserva"]],
+        ).fetchone()
+    assert publicou == (True,)
+    assert len(trabalho.payloads(PUBLICADA)) == 1
+
+
+def test_a_reserva_feita_numa_sessao_do_pool_vale_ate_o_prazo_e_so_ate_ele(trabalho: Trabalho) -> None:
+    """Atrás de um pool a sessão sobrevive ao trabalhador: é como se ele vivesse."""
+    trabalho.rede.atualizar(DEMANDA, ANA)
+    trabalho.rede.despachar()
+    pool, _ = reservar(trabalho.dsn)
+    with pool:
+        trabalho.esvaziar()
+        assert trabalho.payloads(PUBLICADA) == []
+        trabalho.rede.bd.execute("UPDATE d6b.publicacoes_pendentes SET reservada_ate = clock_timestamp()")
+        trabalho.esvaziar()
+    assert len(trabalho.payloads(PUBLICADA)) == 1
+
+
+def test_de_uma_reserva_tomada_por_outro_so_o_outro_publica(trabalho: Trabalho) -> None:
+    """A sessão caiu, outro tomou o texto, e quem o tinha ainda tenta publicá-lo, por outra conexão."""
+    trabalho.rede.atualizar(DEMANDA, ANA)
+    trabalho.rede.despachar()
+    caido, perdida = reservar(trabalho.dsn)
+    pid = caido.info.backend_pid
+    caido.close()
+    ate(lambda: not trabalho.rede.um("SELECT count(*) FROM pg_stat_activity WHERE pid = %s", pid))
+    herdeiro, tomada = reservar(trabalho.dsn)
+    publicar = "SELECT d6b.publicar_atualizacao(%s, %s, '{}', 'descrição', NULL, 'resumo', '{}')"
+    with herdeiro:
+        for reserva, esperado in ((perdida["reserva"], False), (tomada["reserva"], True), (perdida["reserva"], False)):
+            assert trabalho.rede.um(publicar, tomada["atualizacao_id"], reserva) is esperado
+    assert len(trabalho.payloads(PUBLICADA)) == 1
+
+
 def test_dois_trabalhadores_ao_mesmo_tempo_nao_repetem_nem_invertem(trabalho: Trabalho) -> None:
     for _ in range(12):
         trabalho.rede.atualizar(DEMANDA, ANA)
@@ -261,7 +328,7 @@ def test_dois_trabalhadores_ao_mesmo_tempo_nao_repetem_nem_invertem(trabalho: Tr
     async def rodar() -> None:
         async def um() -> None:
             async with await AsyncConnection.connect(trabalho.dsn, autocommit=True) as conexao:
-                while await publicador.publicar_pendentes(conexao, DENYLIST):
+                while await publicador.publicar_pendentes(conexao, DENYLIST, 0):
                     pass
 
         while trabalho.rede.um("SELECT count(*) FROM d6b.publicacoes_pendentes"):

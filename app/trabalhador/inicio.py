@@ -1,0 +1,56 @@
+"""A inicialização das colônias (D-6b 4.3, D-8 4.5), que vem depois de tratado, em fatias, o que já havia."""
+
+from typing import Any
+
+import psycopg
+import structlog
+from psycopg import AsyncConnection
+from psycopg.types.json import Jsonb
+
+from app.logs.privacidade import descrever
+
+_log = structlog.get_logger(__name__)
+
+
+class Inicio:
+    """Sabe de onde se partiu, e se as colônias já foram iniciadas nesta sessão."""
+
+    def __init__(self) -> None:
+        self._partida: tuple[int, Any] | None = None
+        self._feito = False
+
+    async def partir(self, conexao: AsyncConnection[Any]) -> None:
+        """Anota até onde ia o log, e os cursores que o relato da D-8 conta."""
+        if self._partida is None:
+            cursor = await conexao.execute("SELECT core.obter_maior_sequence(), d8.cursores()")
+            self._partida = await cursor.fetchone()
+
+    async def cumprir(self, conexao: AsyncConnection[Any], ocioso: bool) -> None:
+        """Inicia as colônias, uma vez, se nada ficou por fazer ou se já se leu o que havia na partida."""
+        if self._feito or self._partida is None:
+            return
+        ate, cursores = self._partida
+        if not ocioso and not await _leram(conexao, ate):
+            return
+        for colonia, argumentos in (("d6b", []), ("d8", [Jsonb(cursores)])):
+            await _iniciar(conexao, colonia, argumentos)
+        self._feito = True
+
+
+async def _leram(conexao: AsyncConnection[Any], ate: int) -> bool:
+    cursor = await conexao.execute("SELECT min(posicao) >= %s FROM core.consumidores", [ate])
+    return await cursor.fetchone() == (True,)
+
+
+async def _iniciar(conexao: AsyncConnection[Any], colonia: str, argumentos: list[Jsonb]) -> None:
+    """O início de uma colônia não há de deter a outra, nem o trabalho."""
+    marcas = ", ".join(["%s"] * len(argumentos))
+    try:
+        # O prazo dura só este comando: uma transação alheia que segure uma colônia não impede de trabalhar (N66).
+        await conexao.execute(f"SELECT set_config('lock_timeout', '1s', true), {colonia}.iniciar({marcas})", argumentos)
+    except psycopg.errors.LockNotAvailable as erro:
+        _log.warning("uma colônia está presa por outra sessão; segue sem inicializá-la", erro=descrever(erro))
+    except psycopg.Error as erro:
+        if conexao.broken:
+            raise
+        _log.error("início da colônia falhou", colonia=colonia, erro=descrever(erro), sqlstate=erro.sqlstate)
