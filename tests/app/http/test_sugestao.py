@@ -172,3 +172,13 @@ def test_tipo_de_conteudo_com_parametros_passa(cliente_comum: TestClient[Litesta
 
 def test_campos_a_mais_sao_ignorados(cliente_comum: TestClient[Litestar], cabecalhos: dict[str, str]) -> None:
     assert cliente_comum.post(SUGERIR, json=pedido(outro={"a": [1]}), headers=cabecalhos).status_code == 201
+
+
+@pytest.mark.parametrize("campo", ["tipoAtualizacao", "demandaId", "x" * 60_000])
+def test_o_problema_nao_devolve_o_que_veio(
+    cliente_comum: TestClient[Litestar], cabecalhos: dict[str, str], campo: str
+) -> None:
+    corpo = pedido(textoBruto="", **{campo: "y" * 60_000})
+    resposta = cliente_comum.post(SUGERIR, json=corpo, headers=cabecalhos)
+    problema(resposta, 400)
+    assert len(resposta.content) < 2000

@@ -18,6 +18,7 @@ from app.banco.recursos import RAIZ
 from app.linha_de_comando.principal import principal
 from app.logs.avisos import contexto, ouvir
 from app.logs.configuracao import configurar_logs
+from app.logs.privacidade import LIMITE, limpar
 from app.pecas.denylist import Denylist
 from app.trabalhador import publicador, trabalhador
 from tests.apoio.falhas import recusar_publicacao
@@ -275,3 +276,8 @@ def test_o_modulo_de_logs_e_o_unico_que_configura() -> None:
 def test_nivel_de_log_malformado_impede_de_comecar(nivel: str) -> None:
     with pytest.raises(ErroAjuste, match="FORMIGUEIRO_LOG_NIVEL"):
         ler({"FORMIGUEIRO_LOG_NIVEL": nivel})
+
+
+def test_a_mensagem_enorme_vai_ao_log_cortada_e_sem_o_valor_que_cita() -> None:
+    assert limpar("x" * 1_000_000) == "x" * LIMITE
+    assert limpar('invalid input syntax for type uuid: "' + "segredo " * 100_000 + '"').endswith(': "…"')
