@@ -217,3 +217,13 @@ def test_sugestao_que_nao_acaba_no_prazo_e_503(
     resposta = presa[0].post(SUGERIR, json=pedido(), headers=cabecalhos)
     assert problema(resposta, 503)["detail"] == "A sugestão demorou demais. Tente de novo em instantes."
     assert resposta.headers["retry-after"] == "5"
+
+
+@pytest.mark.parametrize("campo", ["tipoAtualizacao", "demandaId", "x" * 60_000])
+def test_o_problema_nao_devolve_o_que_veio(
+    cliente_comum: TestClient[Litestar], cabecalhos: dict[str, str], campo: str
+) -> None:
+    corpo = pedido(textoBruto="", **{campo: "y" * 60_000})
+    resposta = cliente_comum.post(SUGERIR, json=corpo, headers=cabecalhos)
+    problema(resposta, 400)
+    assert len(resposta.content) < 2000

@@ -289,3 +289,8 @@ def test_uma_mensagem_enorme_nao_detem_o_laco_de_eventos(mensagem: str) -> None:
     assert time.process_time() - inicio < 0.5
     assert len(dita) <= LIMITE
     assert "98765" not in dita
+
+
+def test_a_mensagem_enorme_vai_ao_log_cortada_e_sem_o_valor_que_cita() -> None:
+    assert limpar("x" * 1_000_000) == "x" * LIMITE
+    assert limpar('invalid input syntax for type uuid: "' + "segredo " * 100_000 + '"').endswith(': "…"')
