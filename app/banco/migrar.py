@@ -10,7 +10,7 @@ from app.banco import direitos, esquemas, funcoes, migracao, parametros, pg_cron
 from app.banco.erros import EmRecuperacao, ErroBanco
 from app.banco.insistir import ceder, ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
-from app.banco.sessao import conectar
+from app.banco.sessao import ajustar
 
 VERSAO_MINIMA = 150000
 
@@ -37,9 +37,10 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
     Quem vem depois só entra quando a sessão em que tudo corre terminou, ainda que o processo tenha morrido.
     `ajustados` vai por cima dos padrões de core.parametros; `simulacao` permite mexer no relógio da rede.
     """
-    with conectar(dsn) as conexao, ExitStack() as vez:
+    with psycopg.connect(dsn, autocommit=True) as conexao, ExitStack() as vez:
         _conferir_servidor(conexao)
-        pool.exigir_sessao(conexao, dsn)
+        pool.exigir_sessao(conexao, dsn)  # antes dos ajustes, que ficariam na sessão do pool
+        ajustar(conexao)
         conexao.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         vez.enter_context(trava.tomada(dsn, conexao))
         ceder_cedo(conexao)

@@ -38,26 +38,31 @@ def conectar(dsn: str, **opcoes: Any) -> Connection[Any]:
     """Uma sessão do produto, em autocommit."""
     conexao: Connection[Any] = psycopg.connect(dsn, autocommit=True, **opcoes)
     try:
-        conexao.execute(_comandos(conexao))
+        ajustar(conexao)
     except BaseException:
         conexao.close()
         raise
     return conexao
 
 
+def ajustar(conexao: Connection[Any]) -> None:
+    """O mesmo, numa conexão que outro abriu."""
+    conexao.execute(_comandos(conexao))
+
+
 async def conectar_async(dsn: str, **opcoes: Any) -> AsyncConnection[Any]:
     """Uma sessão assíncrona do produto, em autocommit."""
     conexao: AsyncConnection[Any] = await AsyncConnection.connect(dsn, autocommit=True, **opcoes)
     try:
-        await ajustar(conexao)
+        await ajustar_async(conexao)
     except BaseException:
         await conexao.close()
         raise
     return conexao
 
 
-async def ajustar(conexao: AsyncConnection[Any]) -> None:
-    """O mesmo, numa conexão que outro abriu."""
+async def ajustar_async(conexao: AsyncConnection[Any]) -> None:
+    """O mesmo, numa conexão assíncrona que outro abriu."""
     await conexao.execute(_comandos(conexao))
 
 

@@ -13,7 +13,7 @@ from psycopg.adapt import Loader
 from psycopg.types.json import JsonbLoader
 from psycopg_pool import AsyncConnectionPool, PoolClosed
 
-from app.banco.sessao import ajustar
+from app.banco.sessao import ajustar_async
 from app.logs.avisos import ouvir
 
 Conexao = AsyncConnection[tuple[Any, ...]]
@@ -135,6 +135,6 @@ class Banco:
 
 
 async def _configurar(conexao: Conexao) -> None:
-    await ajustar(conexao)
+    await ajustar_async(conexao)
     conexao.adapters.register_loader("jsonb", JsonCru)
     ouvir(conexao)

@@ -131,6 +131,8 @@ SERVEM = {
     "p_ate_id": "'ffffffff-ffff-ffff-ffff-ffffffffffff'",
     "p_banco": "'x'",
     "p_caminho": '\'{"canal": "telefone"}\'',
+    "p_fatia": "'1 second'",
+    "p_fila": "'eventos'",
     "p_categoria": "'\"ponte\"'",
     "p_chave": "'x'",
     "p_cidadao_id": f"'{CONSELHEIRO}'",

@@ -115,7 +115,7 @@ AS $$
     )
     SELECT o.especie, o.nome,
            -- O que é de quem migrou pode passar a outro que migre.
-           CASE WHEN o.dono = 0 OR o.nome ~ '^migracoes\M' THEN '' ELSE pg_get_userbyid(o.dono) END,
+           CASE WHEN o.dono = 0 OR o.nome = 'migracoes' OR starts_with(o.nome, 'migracoes.') THEN '' ELSE pg_get_userbyid(o.dono) END,
            ARRAY(SELECT p.nome || '=' || a.privilege_type
                    FROM aclexplode(o.direitos) AS a
                    JOIN papeis AS p ON p.oid = a.grantee

@@ -39,7 +39,7 @@ COMMENT ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz) IS
 'Dias inteiros entre a data prevista e a da geração, para baixo e nunca negativos: com uma hora de atraso, está no
 prazo; NULL de nulo. Erros: FM422 data infinita ou a milênios daqui. Fonte: E30.';
 
--- As visões públicas chegam aqui em nome de quem lê, que não usa o esquema do núcleo.
+-- As visões públicas chegam aqui em nome de quem lê: não se pode chamar core.recusar.
 CREATE OR REPLACE FUNCTION d8.recusar_atraso(p_prevista timestamptz, p_geracao timestamptz)
 RETURNS int
 LANGUAGE plpgsql
@@ -91,10 +91,13 @@ $$;
 COMMENT ON FUNCTION d8.esgotado(d8.projetos_monitorados) IS
 'Se o projeto não gera mais: o próximo ciclo, que não é o primeiro, cai depois da vida útil. Fonte: D-8 4.8, E21.';
 
+-- SECURITY DEFINER porque uma visão pública a chama em nome de quem lê, que não usa o esquema do núcleo.
 CREATE OR REPLACE FUNCTION d8.proxima_manutencao(p_projeto d8.projetos_monitorados)
 RETURNS timestamptz
 LANGUAGE sql
 STABLE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE WHEN p_projeto.status = 'ativo' AND d8.esgotado(p_projeto) IS NOT TRUE THEN p_projeto.proximo_ciclo END
 $$;
@@ -103,14 +106,9 @@ COMMENT ON FUNCTION d8.proxima_manutencao(d8.projetos_monitorados) IS
 'Quando vence o próximo ciclo que a varredura vai gerar; NULL se não gera mais nenhum. É o que se promete a quem lê: a
 coluna proximo_ciclo diz só quando a varredura há de olhar o projeto. Fonte: E21.';
 
-GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.dias_de_atraso(timestamptz, timestamptz),
-                          d8.fim_da_vida(d8.projetos_monitorados)
-   TO formigueiro_dba;
-GRANT EXECUTE ON FUNCTION d8.esgotado(d8.projetos_monitorados), d8.proxima_manutencao(d8.projetos_monitorados)
-   TO formigueiro_dba;
--- As visões públicas as chamam em nome de quem lê.
 GRANT EXECUTE ON FUNCTION d8.mais_dias(timestamptz, int), d8.fim_da_vida(d8.projetos_monitorados),
-                          d8.esgotado(d8.projetos_monitorados), d8.proxima_manutencao(d8.projetos_monitorados)
-   TO formigueiro_leitura;
-GRANT EXECUTE ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz), d8.recusar_atraso(timestamptz, timestamptz)
+                          d8.esgotado(d8.projetos_monitorados)
+   TO formigueiro_dba;
+GRANT EXECUTE ON FUNCTION d8.dias_de_atraso(timestamptz, timestamptz), d8.recusar_atraso(timestamptz, timestamptz),
+                          d8.proxima_manutencao(d8.projetos_monitorados)
    TO formigueiro_dba, formigueiro_leitura;

@@ -181,7 +181,8 @@ def test_outro_assume_quando_o_lider_morre(rede: Rede, dsn: str) -> None:
 def test_o_inicio_que_falha_numa_colonia_nao_detem_a_outra_nem_o_trabalho(rede: Rede, dsn: str, quebrada: str) -> None:
     rede.bd.execute(
         f"""
-        CREATE OR REPLACE FUNCTION {quebrada}.iniciar() RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER AS $$
+        CREATE OR REPLACE FUNCTION {quebrada}.iniciar({'p_offsets jsonb' if quebrada == 'd8' else ''})
+        RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER AS $$
         BEGIN RAISE 'não agora' USING ERRCODE = 'FM409'; END $$
         """
     )
