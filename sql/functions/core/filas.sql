@@ -48,8 +48,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF (p_fila IN ('eventos', 'textos') AND p_tamanho >= 0) IS NOT TRUE THEN
-        RAISE EXCEPTION 'O campo fila deve ser eventos ou textos, e o campo tamanho, de pelo menos 0.'
+    IF (p_colonia <> '' AND p_fila IN ('eventos', 'textos') AND p_tamanho >= 0) IS NOT TRUE THEN
+        RAISE EXCEPTION 'O campo colonia é obrigatório; o campo fila, eventos ou textos; o campo tamanho, de pelo menos 0.'
             USING ERRCODE = 'FM422';
     END IF;
     DELETE FROM core.medidas_das_filas AS m
@@ -66,7 +66,7 @@ END
 $$;
 
 COMMENT ON FUNCTION core._guardar_medida(text, text, bigint) IS
-'Uma medida de core.medir_filas. Erros: FM422 fila que não há, ou tamanho nulo ou negativo.';
+'Uma medida de core.medir_filas. Erros: FM422 colônia nula ou vazia, fila que não há, ou tamanho nulo ou negativo.';
 
 CREATE OR REPLACE FUNCTION core.crescimento_das_filas()
 RETURNS TABLE (colonia text, fila text, tamanho bigint, crescimento bigint, segundos float8, crescente boolean)

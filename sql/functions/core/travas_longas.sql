@@ -14,7 +14,7 @@ BEGIN
                string_agg(DISTINCT t.relation::regclass::text, ', '),
                coalesce(s.xact_start, x.prepared),
                -- Do comando, só a primeira palavra: o resto pode ter dados de pessoas.
-               s.state || ', ' || upper(substring(s.query FROM '^\s*(\w+)'))
+               s.state || ', ' || upper(substring(s.query FROM E'^\\s*(\\w+)'))
           FROM pg_catalog.pg_locks AS t
           JOIN pg_catalog.pg_class AS r ON r.oid = t.relation AND r.relkind = 'r'
           LEFT JOIN pg_catalog.pg_stat_activity AS s ON s.pid = t.pid

@@ -182,6 +182,7 @@ AS $$
 DECLARE
     v_total bigint;
 BEGIN
+    PERFORM core.exigir_instante(p_agora, 'agora');
     RAISE DEBUG 'Iniciando varredura de ciclos de manutenção.';
     PERFORM d8.exigir_log_conhecido();
     v_total := (SELECT count(*)
@@ -199,8 +200,8 @@ END
 $$;
 
 COMMENT ON FUNCTION d8.abrir_varredura(timestamptz) IS
-'As linhas iniciais da varredura, e quantos ciclos estão vencidos em p_agora. Erros: FM409 o log tem eventos da D-8 que
-ela não conhece. Fonte: D-8 4.3.';
+'As linhas iniciais da varredura, e quantos ciclos estão vencidos em p_agora. Erros: FM422 hora nula ou infinita; FM409 o
+log tem eventos da D-8 que ela não conhece. Fonte: D-8 4.3.';
 
 CREATE OR REPLACE FUNCTION d8.proximos_vencidos(
     p_agora timestamptz, p_apos_ciclo timestamptz, p_apos_id uuid, p_lote int
