@@ -1,7 +1,8 @@
 -- O que as duas portas, core.publicar e core._publicar, fazem depois de saber quem chama: confere o Registro, grava e
 -- acorda. SECURITY INVOKER, pois já roda como core_dono: trocar de papel outra vez custaria 4 µs por evento.
 --
--- Cada passo é uma atribuição ou um IF, que o plpgsql avalia sem abrir uma consulta; só o INSERT abre uma.
+-- Cada passo é uma atribuição ou um IF, que o plpgsql avalia sem abrir uma consulta; só o INSERT abre uma, e o LOCK, que toma
+-- antes a trava que ele tomaria.
 
 CREATE OR REPLACE FUNCTION core._gravar_evento(
     p_tipo          text,
@@ -16,6 +17,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     v_impressao bytea := core.impressao(p_tipo, p_versao_schema, p_payload);
+    v_barreira  bigint;
     v_existente record;
     v_sequencia bigint;
 BEGIN
@@ -23,6 +25,9 @@ BEGIN
         PERFORM core._recusar_payload(p_tipo, p_versao_schema, p_payload);
     END IF;
 
+    -- A trava antes da barreira, e as duas antes do número (core._barreira).
+    LOCK TABLE core.event_log IN ROW EXCLUSIVE MODE;
+    v_barreira := core._barreira();
     INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,
                                 impressao)
     VALUES (p_event_id, p_tipo, p_origem, p_versao_schema, coalesce(p_correlacao_id, p_event_id),
@@ -44,7 +49,7 @@ BEGIN
         RETURN v_existente.sequence_number;
     END IF;
 
-    IF v_sequencia <= core._barreira() THEN
+    IF v_sequencia <= v_barreira THEN
         PERFORM core._recusar_numero(v_sequencia);
     END IF;
 
