@@ -10,6 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from app.banco.migrar import migrar
+from tests.apoio.espera import ate_uma_sessao_esperar
 from tests.apoio.falhas import vencer_tentativas
 from tests.apoio.rede import Rede
 
@@ -163,10 +164,41 @@ def test_quem_tomou_o_numero_antes_de_a_lacuna_ser_anotada_e_esperado(rede: Rede
     assert rede.acompanhamento(demanda)["status"] == "aguardando_inicio"
 
 
-def test_publicando_com_a_sequencia_a_voltar_nenhum_evento_aceito_se_perde(rede: Rede, dsn: str) -> None:
-    """Quem publica, quem desfaz, quem despacha e quem faz a sequência voltar, ao mesmo tempo."""
+def test_quem_ja_tomou_o_numero_quando_a_barreira_sobe_nao_e_recusado(rede: Rede, dsn: str) -> None:
+    """Sob carga é o caso comum: o seguinte confirma antes, e a colônia anota a lacuna."""
+    demanda = uuid4()
+    rede.bd.execute(
+        f"""
+        CREATE FUNCTION public.demorar() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NEW; END $$;
+        CREATE TRIGGER demorar BEFORE INSERT ON core.event_log FOR EACH ROW
+            WHEN (NEW.chave = '{demanda}') EXECUTE FUNCTION public.demorar()
+        """
+    )
+    with psycopg.connect(dsn, autocommit=True) as demorado, rede.bd.transaction():
+        rede.bd.execute("SELECT pg_advisory_xact_lock(42)")
+        publicacao = Thread(target=Rede(demorado).sortear, args=[demanda, ANA])
+        publicacao.start()
+        with psycopg.connect(dsn, autocommit=True) as outra:
+            ate_uma_sessao_esperar(outra, "quem publica esperar, com o número já tomado")
+            Rede(outra).sortear(uuid4(), ANA)
+            Rede(outra).despachar()
+            assert Rede(outra).um("SELECT pg_sequence_last_value('core.barreira_d6b')") == 2
+    publicacao.join()
+    rede.despachar()
+    assert rede.acompanhamento(demanda)["event_id_sorteio"] == rede.um(
+        "SELECT event_id FROM core.event_log WHERE sequence_number = 1"
+    )
+
+
+@pytest.mark.parametrize("voltar_atras", [False, True], ids=["sem voltar", "a voltar"])
+def test_publicando_sob_carga_nenhum_evento_aceito_se_perde_e_so_se_recusa_se_ela_volta(
+    rede: Rede, dsn: str, voltar_atras: bool
+) -> None:
+    """Quem publica, quem desfaz, quem despacha e, se for o caso, quem faz a sequência voltar, ao mesmo tempo."""
     aceitos: list[UUID] = []
-    largada = Barrier(4)
+    recusas: list[str] = []
+    largada = Barrier(5)
 
     def publicar(desfazer: bool) -> None:
         with psycopg.connect(dsn, autocommit=True) as sessao:
@@ -177,7 +209,7 @@ def test_publicando_com_a_sequencia_a_voltar_nenhum_evento_aceito_se_perde(rede:
                     with sessao.transaction(force_rollback=desfazer):
                         Rede(sessao).sortear(demanda, ANA)
                 except psycopg.Error as erro:
-                    assert erro.sqlstate == "FM409", erro  # noqa: PT017
+                    recusas.append(f"{erro.sqlstate}")
                 else:
                     if not desfazer:
                         aceitos.append(demanda)
@@ -188,14 +220,19 @@ def test_publicando_com_a_sequencia_a_voltar_nenhum_evento_aceito_se_perde(rede:
             for _ in range(60):
                 sessao.execute("CALL core.despachar()")
 
-    sessoes = [Thread(target=publicar, args=[desfazer]) for desfazer in (False, True)] + [Thread(target=despachar)]
+    sessoes = [Thread(target=publicar, args=[desfazer]) for desfazer in (False, False, True)]
+    sessoes.append(Thread(target=despachar))
     for sessao in sessoes:
         sessao.start()
     largada.wait()
-    while any(sessao.is_alive() for sessao in sessoes[:2]):
-        rede.bd.execute(f"SELECT setval('{SEQUENCIA}', greatest(last_value - 3, 1)) FROM {SEQUENCIA}")
+    while any(sessao.is_alive() for sessao in sessoes[:3]):
+        if voltar_atras:
+            rede.bd.execute(f"SELECT setval('{SEQUENCIA}', greatest(last_value - 3, 1)) FROM {SEQUENCIA}")
+        else:
+            rede.despachar()
     for sessao in sessoes:
         sessao.join()
+    assert set(recusas) == ({"FM409"} if voltar_atras else set())
     migrar(dsn)
     rede.despachar()
     rede.despachar()

@@ -2,9 +2,10 @@
 --
 -- Uma sequência que voltou atrás (um setval, uma restauração sem ela, uma réplica lógica) daria a um evento um número
 -- abaixo do horizonte, e ele nunca seria tratado. Os números abaixo do horizonte ou existem, e a chave primária os
--- recusa, ou ficaram em lacunas. Por isso a colônia ergue sua barreira até o fim da lacuna antes de anotar quem a detém:
--- quem insere toma a trava da tabela, depois o número, e depois olha a barreira; ou a vê erguida, e é recusado, ou
--- estava entre os detentores, e a colônia espera por ele.
+-- recusa, ou ficaram em lacunas. Por isso a colônia ergue sua barreira até o fim da lacuna antes de anotar quem a detém.
+-- Quem publica toma a trava da tabela, olha a barreira e só então toma o número: se a viu abaixo dele, ela subiu depois da
+-- trava, e quem publica está entre os detentores, por quem a colônia espera; se não, o número é dos que já passaram. Um
+-- número dado em ordem é sempre maior que a barreira vista antes dele, e nunca é recusado.
 --
 -- A barreira é uma sequência, e não uma coluna: lê-se numa expressão, sem abrir consulta; não tem versões mortas que uma
 -- transação longa faça crescer; vale logo, sem esperar o COMMIT de quem a ergue; e não vai numa réplica lógica. No alto

@@ -1,7 +1,8 @@
 -- O que as duas portas, core.publicar e core._publicar, fazem depois de saber quem chama: confere o Registro, grava e
 -- acorda. SECURITY INVOKER, pois já roda como core_dono: trocar de papel outra vez custaria 4 µs por evento.
 --
--- Cada passo é uma atribuição ou um IF, que o plpgsql avalia sem abrir uma consulta; só o INSERT abre uma.
+-- Cada passo é uma atribuição ou um IF, que o plpgsql avalia sem abrir uma consulta; só o INSERT abre uma, e o LOCK, que toma
+-- antes a trava que ele tomaria.
 
 CREATE OR REPLACE FUNCTION core._gravar_evento(
     p_tipo          text,
@@ -18,6 +19,7 @@ AS $$
 DECLARE
     v_texto     text  := p_payload::text;
     v_impressao bytea;
+    v_barreira  bigint;
     v_existente record;
     v_sequencia bigint;
 BEGIN
@@ -29,6 +31,9 @@ BEGIN
     END IF;
 
     v_impressao := core.impressao(p_tipo, p_versao_schema, v_texto);
+    -- A trava antes da barreira, e as duas antes do número (core._barreira).
+    LOCK TABLE core.event_log IN ROW EXCLUSIVE MODE;
+    v_barreira := core._barreira();
     INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload, publicado_em,
                                 impressao)
     VALUES (p_event_id, p_tipo, p_origem, p_versao_schema, coalesce(p_correlacao_id, p_event_id),
@@ -50,7 +55,7 @@ BEGIN
         RETURN v_existente.sequence_number;
     END IF;
 
-    IF v_sequencia <= core._barreira() THEN
+    IF v_sequencia <= v_barreira THEN
         PERFORM core._recusar_numero(v_sequencia);
     END IF;
 

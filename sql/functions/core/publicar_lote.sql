@@ -110,8 +110,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     v_quando     CONSTANT timestamptz := date_trunc('milliseconds', core.agora());
+    v_barreira   bigint;
     v_sequencias bigint[];
 BEGIN
+    LOCK TABLE core.event_log IN ROW EXCLUSIVE MODE;  -- antes da barreira, e ela antes do número
+    v_barreira := core._barreira();
     BEGIN
         WITH gravados AS (
             INSERT INTO core.event_log (event_id, tipo, origem, versao_schema, correlacao_id, chave, payload,
@@ -137,7 +140,7 @@ BEGIN
         v_sequencias := core._publicar_um_a_um(p_tipos, p_payloads, p_origens, p_versoes, p_event_ids, p_correlacoes,
                                                p_de_fora);
     END;
-    IF v_sequencias[1] <= core._barreira() THEN  -- o primeiro é o menor
+    IF v_sequencias[1] <= v_barreira THEN  -- o primeiro é o menor
         PERFORM core._recusar_numero(v_sequencias[1]);
     END IF;
     IF cardinality(v_sequencias) IS DISTINCT FROM cardinality(p_event_ids) THEN
