@@ -160,7 +160,8 @@ async def _dormir(conexao: AsyncConnection[Any], agenda: Agenda, parar: asyncio.
 async def _ate_o_proximo_trabalho(conexao: AsyncConnection[Any], agenda: Agenda) -> float:
     """Segundos até haver o que fazer, se nada mais chegar."""
     quando = await _um(conexao, "SELECT least(core.proximo_despacho(), d6b.proxima_publicacao())")
-    proxima_agenda = await agenda.proxima(conexao)
+    with prazo(conexao, PRAZO_DA_RESPOSTA_S):
+        proxima_agenda = await agenda.proxima(conexao)
     horas = [hora for hora in (quando, proxima_agenda) if isinstance(hora, datetime)]
     if not horas:
         return SONO_MAXIMO_S
