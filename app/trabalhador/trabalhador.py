@@ -132,7 +132,7 @@ async def _despachar(conexao: AsyncConnection[Any]) -> bool:
     """Despacha por uma fatia; devolve se ela se gastou toda, e então pode restar o que despachar."""
     relogio = asyncio.get_running_loop().time
     inicio = relogio()
-    await conexao.execute("CALL core.despachar(%s)", [timedelta(seconds=FATIA_S)])
+    await conexao.execute("CALL core.despachar_por(%s)", [timedelta(seconds=FATIA_S)])
     return relogio() - inicio >= FATIA_S
 
 
