@@ -142,7 +142,7 @@ async def _despachar(conexao: AsyncConnection[Any]) -> bool:
     """Despacha por uma fatia; devolve se ela se gastou toda, e então pode restar o que despachar."""
     relogio = asyncio.get_running_loop().time
     inicio = relogio()
-    await conexao.execute("CALL core.despachar(%s)", [timedelta(seconds=FATIA_S)])
+    await conexao.execute("CALL core.despachar_por(%s)", [timedelta(seconds=FATIA_S)])
     return relogio() - inicio >= FATIA_S
 
 
@@ -170,7 +170,8 @@ async def _dormir(conexao: AsyncConnection[Any], agenda: Agenda, parar: asyncio.
 async def _ate_o_proximo_trabalho(conexao: AsyncConnection[Any], agenda: Agenda) -> float:
     """Segundos até haver o que fazer, se nada mais chegar."""
     quando = await _um(conexao, "SELECT least(core.proximo_despacho(), d6b.proxima_publicacao())")
-    proxima_agenda = await agenda.proxima(conexao)
+    with prazo(conexao, PRAZO_DA_RESPOSTA_S):
+        proxima_agenda = await agenda.proxima(conexao)
     horas = [hora for hora in (quando, proxima_agenda) if isinstance(hora, datetime)]
     if not horas:
         return SONO_MAXIMO_S

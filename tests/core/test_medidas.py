@@ -69,8 +69,8 @@ def test_atrasado_e_quem_perde_duas_horas_marcadas(bd: psycopg.Connection[Any]) 
         return {nome for (nome,) in linhas}
 
     assert atrasados("11 minutes") == set()
-    assert atrasados("13 minutes") == {"core-despacho", "d6b-saidas-conclusao"}
-    frequentes = {"core-despacho", "d6b-saidas-conclusao", "d6b-medidas", "d8-medidas", "d8-ciclos"}
+    assert atrasados("13 minutes") == {"core-despacho", "core-filas", "d6b-saidas-conclusao"}
+    frequentes = {"core-despacho", "core-filas", "d6b-saidas-conclusao", "d6b-medidas", "d8-medidas", "d8-ciclos"}
     assert atrasados("2 hours 11 minutes") == frequentes
     bd.execute("UPDATE core.agendamentos SET cron = '0 3 * * 1' WHERE nome = 'd8-ciclos'")
     bd.execute("UPDATE core.agendamentos SET cron = '0 3 29 2 *' WHERE nome = 'core-despacho'")

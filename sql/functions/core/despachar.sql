@@ -5,7 +5,7 @@
 -- Nenhuma colônia espera pelo que detém a outra (N66): por uma trava espera-se um segundo, e o evento que não a teve vai à
 -- DLQ, de onde se tenta de novo. Um segundo é muito mais que qualquer transação da rede segura uma linha.
 
-CREATE OR REPLACE PROCEDURE core.despachar(p_fatia interval DEFAULT NULL)
+CREATE OR REPLACE PROCEDURE core.despachar_por(p_fatia interval)
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -85,13 +85,24 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE core.despachar(interval) IS
+COMMENT ON PROCEDURE core.despachar_por(interval) IS
+'core.despachar() que acaba também depois de p_fatia, tendo dado a vez a cada colônia; nula, não tem fim marcado. Erros:
+FM422 fatia negativa ou de mais de um dia. Fonte: N70.';
+
+CREATE OR REPLACE PROCEDURE core.despachar()
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    CALL core.despachar_por(NULL);
+END
+$$;
+
+COMMENT ON PROCEDURE core.despachar() IS
 'Trata tudo o que está pendente em todas as colônias, em lotes de 30 com um COMMIT cada, e tenta de novo o que na DLQ
 tem hora vencida, um lote de cada por vez. Espera outro despachante em vez de voltar cedo, mas não quem só segura linhas: o
 evento que precisa delas fica na DLQ, e tenta-se de novo. Encerra quem detém a leitura há mais de segundos_detencao_maxima.
-Acaba por si antes de metade do statement_timeout ou, se p_fatia não é nula, depois dela, tendo dado a vez a cada colônia.
-Serve com qualquer isolamento por omissão; não pode ser chamado dentro de uma transação.
-Erros: FM422 fatia negativa ou de mais de um dia; FM409 log assinado de outro servidor. Fonte: regras 1 a 4, N66, N69, N70.';
+Acaba por si antes de metade do statement_timeout. Serve com qualquer isolamento por omissão; não pode ser chamado dentro
+de uma transação. Erros: FM409 log assinado de outro servidor. Fonte: regras 1 a 4, N66, N69.';
 
 -- current_setting dá o valor com a unidade ("1min"), que também é um intervalo; ler pg_settings custaria meio milissegundo.
 CREATE OR REPLACE FUNCTION core._prazo_do_comando()
@@ -108,5 +119,5 @@ $$;
 COMMENT ON FUNCTION core._prazo_do_comando() IS
 'Hora em que terá corrido metade do statement_timeout deste comando; infinity sem limite.';
 
-GRANT EXECUTE ON PROCEDURE core.despachar(interval) TO formigueiro_app, formigueiro_dba;
+GRANT EXECUTE ON PROCEDURE core.despachar(), core.despachar_por(interval) TO formigueiro_app, formigueiro_dba;
 GRANT EXECUTE ON FUNCTION core._prazo_do_comando() TO formigueiro_app, formigueiro_dba;

@@ -25,9 +25,9 @@ PRAZO_S = 60.0
 # O que impede, o que desfaz o impedimento, e o que se há de ler.
 IMPEDIMENTOS = {
     "direito que falta": (
-        "REVOKE EXECUTE ON PROCEDURE core.despachar(interval) FROM formigueiro_app",
-        "GRANT EXECUTE ON PROCEDURE core.despachar(interval) TO formigueiro_app",
-        "InsufficientPrivilege: permission denied for procedure despachar (42501)",
+        "REVOKE EXECUTE ON PROCEDURE core.despachar_por(interval) FROM formigueiro_app",
+        "GRANT EXECUTE ON PROCEDURE core.despachar_por(interval) TO formigueiro_app",
+        "InsufficientPrivilege: permission denied for procedure despachar_por (42501)",
     ),
     "funcao que falta": (
         "ALTER FUNCTION d6b.reservar_publicacoes(int) RENAME TO reservar_outras",

@@ -103,7 +103,7 @@ def test_uma_fatia_de_textos_publica_lote_apos_lote_ate_que_a_fila_acabe(
 
 def test_o_atraso_de_uma_colonia_nao_detem_a_outra(sem_fim: Rede) -> None:
     inicio = sem_fim.um("SELECT min(posicao) FROM core.consumidores")
-    sem_fim.bd.execute("CALL core.despachar(interval '0')")
+    sem_fim.bd.execute("CALL core.despachar_por(interval '0')")
     posicoes = dict(sem_fim.bd.execute("SELECT colonia, posicao FROM core.consumidores").fetchall())
     assert posicoes["D-6b"] == inicio + 30
     assert posicoes["D-8"] >= inicio + 30
@@ -129,12 +129,12 @@ def test_muitas_tentativas_da_dlq_nao_detem_os_eventos(rede: Rede) -> None:
     )
     for n in range(3):
         rede.sortear(UUID(int=n + 1), UUID(int=1000 + n))
-    rede.bd.execute("CALL core.despachar(interval '0')")
+    rede.bd.execute("CALL core.despachar_por(interval '0')")
     rede.bd.execute("UPDATE core.dlq SET atualizado_em = clock_timestamp()")
     antes = rede.um("SELECT count(*) FROM core.dlq_tentativas")
     atrasar(rede, 1)
     rede.bd.execute("SET statement_timeout = '30s'")
-    rede.bd.execute("CALL core.despachar(interval '1 second')")
+    rede.bd.execute("CALL core.despachar_por(interval '1 second')")
     tentadas = rede.um(
         "SELECT count(*) FROM core.dlq_tentativas WHERE quando < (SELECT max(processed_at) FROM d6b.processed_events)"
     )
@@ -148,5 +148,5 @@ def test_uma_fatia_que_nao_serve_e_recusada(rede: Rede, fatia: str) -> None:
     if fatia == "-infinity" and rede.bd.info.server_version < 170000:
         pytest.skip("antes do 17 não há intervalo infinito")
     with pytest.raises(psycopg.Error) as recusa:
-        rede.bd.execute("CALL core.despachar(%s::interval)", [fatia])
+        rede.bd.execute("CALL core.despachar_por(%s::interval)", [fatia])
     assert recusa.value.sqlstate == "FM422"
