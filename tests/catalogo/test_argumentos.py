@@ -3,7 +3,7 @@
 As rotinas vêm do catálogo: as que algum papel executa além do dono, e as do contrato (projeto, seção 3). Cada uma é
 chamada com um argumento estranho por vez, em volta de uma chamada que serve, e com tudo nulo; o que fez se desfaz. O
 que não tem sentido (nulo, NaN, infinito) só passa se o resultado é nulo, se o padrão do parâmetro é nulo, ou se
-TEM_SENTIDO diz qual o sentido. Decisões N74 e N75.
+TEM_SENTIDO diz qual o sentido. Decisões N72 e N73.
 """
 
 import unicodedata

@@ -1,4 +1,4 @@
-"""O que vem de fora nunca volta inteiro: nem na recusa, nem na ocorrência, nem na DLQ (N74)."""
+"""O que vem de fora nunca volta inteiro: nem na recusa, nem na ocorrência, nem na DLQ (N72)."""
 
 from uuid import UUID, uuid4
 

@@ -1,4 +1,4 @@
-"""Os textos que o trabalhador devolve: o que faria um evento inválido é recusado antes de mudar o que seja (N76)."""
+"""Os textos que o trabalhador devolve: o que faria um evento inválido é recusado antes de mudar o que seja (N74)."""
 
 from typing import Any
 from uuid import UUID, uuid4

@@ -80,7 +80,7 @@ $$;
 
 COMMENT ON FUNCTION core._exigir_saida(jsonb) IS
 'Levanta FM422, com as faltas, se o Registro recusaria a saída: para quem a compõe do que veio de fora, e não há de a
-deixar na DLQ a deter a chave. Fonte: N76.';
+deixar na DLQ a deter a chave. Fonte: N74.';
 
 CREATE OR REPLACE FUNCTION core._guardar_saida(
     p_causa core.event_log, p_colonia text, p_saida jsonb, p_estado text, p_sqlstate text, p_erro text

@@ -19,6 +19,6 @@ $$;
 
 COMMENT ON FUNCTION core._recusar_payload(text, text, jsonb) IS
 'Sempre levanta FM422: tipo ou versão que o Registro não conhece, ou cada falta do payload, até trinta e quantas mais.
-Fonte: regra 11, N74.';
+Fonte: regra 11, N72.';
 
 GRANT EXECUTE ON FUNCTION core._recusar_payload(text, text, jsonb) TO d6b_dono, d8_dono;

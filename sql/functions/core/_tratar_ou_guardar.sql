@@ -46,7 +46,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION core._motivo_da_falha(text, text) IS
-'O que se guarda na DLQ de um erro: o começo do texto dele (N74) ou, de uma trava que não veio a tempo, o que isso quer dizer.';
+'O que se guarda na DLQ de um erro: o começo do texto dele (N72) ou, de uma trava que não veio a tempo, o que isso quer dizer.';
 
 CREATE OR REPLACE FUNCTION core._chave_detida(p_colonia text, p_chave text, p_sequencia bigint)
 RETURNS boolean

@@ -1,5 +1,5 @@
 -- O que vem de fora aparece numa mensagem, numa ocorrência ou na DLQ até um tamanho, e nunca inteiro: quem manda um
--- megabyte não há de o receber de volta, nem de o deixar no log (N74).
+-- megabyte não há de o receber de volta, nem de o deixar no log (N72).
 
 CREATE OR REPLACE FUNCTION core.citar(p_valor text, p_limite int DEFAULT 200)
 RETURNS text
@@ -16,7 +16,7 @@ $$;
 
 COMMENT ON FUNCTION core.citar(text, int) IS
 'Um valor como se cita numa mensagem: nulo por escrito, e o que passa de p_limite caracteres cortado, com o tamanho
-inteiro. Fonte: N74.';
+inteiro. Fonte: N72.';
 
 CREATE OR REPLACE FUNCTION core.citar_faltas(p_faltas text[])
 RETURNS text
@@ -30,7 +30,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION core.citar_faltas(text[]) IS
-'As trinta primeiras faltas, cada uma citada, e quantas há além delas. Fonte: N74.';
+'As trinta primeiras faltas, cada uma citada, e quantas há além delas. Fonte: N72.';
 
 CREATE OR REPLACE FUNCTION core.citar_contexto(p_contexto jsonb)
 RETURNS jsonb
@@ -51,7 +51,7 @@ $$;
 
 COMMENT ON FUNCTION core.citar_contexto(jsonb) IS
 'O contexto de uma ocorrência que passa de 8 KB com cada valor citado até mil caracteres, e não mais que 50 campos; o
-menor, como veio. Fonte: N74.';
+menor, como veio. Fonte: N72.';
 
 GRANT EXECUTE ON FUNCTION core.citar(text, int) TO d6b_dono, d8_dono, formigueiro_app, formigueiro_dba;
 GRANT EXECUTE ON FUNCTION core.citar_faltas(text[]) TO d6b_dono, d8_dono;

@@ -1,4 +1,4 @@
--- As recusas de argumento: FM422, em português, com o nome do campo (N75).
+-- As recusas de argumento: FM422, em português, com o nome do campo (N73).
 --
 -- Onde o custo conta, quem chama testa antes numa expressão booleana, e só chega aqui para recusar. STABLE e segura em
 -- paralelo, para que o planejador dissolva também a função que a cita; IMMUTABLE, ele a chamaria ao planejar.
@@ -17,7 +17,7 @@ $$;
 
 COMMENT ON FUNCTION core.recusar(anyelement, text, text) IS
 'Sempre levanta FM422: o campo, o que se espera dele e o que veio. O tipo que diz devolver é o do valor, para caber num
-CASE. Fonte: N75.';
+CASE. Fonte: N73.';
 
 CREATE OR REPLACE FUNCTION core.exigir_valor(p_valor anyelement, p_campo text)
 RETURNS void
@@ -33,7 +33,7 @@ END
 $$;
 
 COMMENT ON FUNCTION core.exigir_valor(anyelement, text) IS
-'Levanta FM422 se o argumento é nulo, ou uma linha toda de nulos. Fonte: N75.';
+'Levanta FM422 se o argumento é nulo, ou uma linha toda de nulos. Fonte: N73.';
 
 CREATE OR REPLACE FUNCTION core.no_calendario(p_quando timestamptz)
 RETURNS boolean
@@ -62,7 +62,7 @@ END
 $$;
 
 COMMENT ON FUNCTION core.exigir_instante(timestamptz, text) IS
-'Levanta FM422 se a data-hora é nula, infinita ou fora dos anos 1 a 9999. Fonte: N75.';
+'Levanta FM422 se a data-hora é nula, infinita ou fora dos anos 1 a 9999. Fonte: N73.';
 
 GRANT EXECUTE ON FUNCTION core.recusar(anyelement, text, text), core.exigir_valor(anyelement, text),
                           core.no_calendario(timestamptz), core.exigir_instante(timestamptz, text)

@@ -32,7 +32,7 @@ $$;
 
 COMMENT ON FUNCTION d6b.ja_processado(core.event_log) IS
 'Se o evento já tem linha em processed_events. Erros: FM422 evento com campo nulo, hora fora dos anos 1 a 9999 ou tipo
-que a colônia não consome. Fonte: N75.';
+que a colônia não consome. Fonte: N73.';
 
 CREATE OR REPLACE FUNCTION d6b.descartar(p_evento core.event_log, p_nivel text, p_mensagem text, p_detalhe jsonb DEFAULT '{}')
 RETURNS text

@@ -56,7 +56,7 @@ COMMENT ON FUNCTION d6b.publicar_atualizacao(uuid, uuid, text[], text, jsonb, te
 que o Python compôs (termos da denylist, descrição e resumo já sanitizados), e a tira da fila; de um ciclo que já não é o
 mais novo da demanda, o resumo só se guarda. Devolve false, sem nada fazer, se a reserva não vale mais. Erros: FM422
 argumento nulo, salvo caminho, ou texto que faria um evento que o Registro recusa, e nada muda.
-Fonte: D-6b 3.4 e 3.7.1, E02, E05, N47, N76.';
+Fonte: D-6b 3.4 e 3.7.1, E02, E05, N47, N74.';
 
 CREATE OR REPLACE FUNCTION d6b.guardar_resumo(p_acompanhamento_id uuid, p_resumo text)
 RETURNS void

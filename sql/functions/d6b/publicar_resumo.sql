@@ -40,6 +40,6 @@ $$;
 COMMENT ON FUNCTION d6b.publicar_resumo(uuid, uuid, text, uuid[]) IS
 'Junta o resumo de fecho ao snapshot saidas_conclusao e o publica; se não puder, a varredura o republica. Devolve false,
 sem nada fazer, se a reserva não vale mais. De um ciclo que já não é o mais novo da demanda, o resumo só se guarda. Erros:
-FM422 argumento nulo, ou resumo que o Registro recusa: nada muda. Fonte: D-6b 3.7.1, E04, N47, N76.';
+FM422 argumento nulo, ou resumo que o Registro recusa: nada muda. Fonte: D-6b 3.7.1, E04, N47, N74.';
 
 GRANT EXECUTE ON FUNCTION d6b.publicar_resumo(uuid, uuid, text, uuid[]) TO formigueiro_app;

@@ -21,7 +21,7 @@ $$;
 
 COMMENT ON FUNCTION d8.ja_processado(core.event_log) IS
 'Se o evento já tem linha em processed_events. Erros: FM422 evento com campo nulo, hora fora dos anos 1 a 9999 ou tipo
-que a colônia não consome. Fonte: D-8 3.11, N75.';
+que a colônia não consome. Fonte: D-8 3.11, N73.';
 
 CREATE OR REPLACE FUNCTION d8.marcar_processado(p_event_id uuid, p_tipo text, p_resultado text DEFAULT 'processado')
 RETURNS text

@@ -54,7 +54,7 @@ END
 $$;
 
 COMMENT ON FUNCTION d8.recusar_atraso(timestamptz, timestamptz) IS
-'Sempre levanta FM422: de datas assim não se conta atraso. Fonte: N75.';
+'Sempre levanta FM422: de datas assim não se conta atraso. Fonte: N73.';
 
 CREATE OR REPLACE FUNCTION d8.sem_recuar(p_quando timestamptz, p_registrada timestamptz)
 RETURNS timestamptz
