@@ -13,33 +13,30 @@ _log = structlog.get_logger(__name__)
 
 
 class Inicio:
-    """Sabe de onde se partiu, e se as colônias já foram iniciadas nesta sessão."""
+    """Sabe de onde se partiu, e que colônias falta iniciar nesta sessão."""
 
     def __init__(self) -> None:
-        self._partida: tuple[int, Any] | None = None
-        self._feito = False
+        self._ate: int | None = None
+        self._argumentos: dict[str, list[Jsonb]] = {}
 
     async def partir(self, conexao: AsyncConnection[Any]) -> None:
         """Anota até onde ia o log, e os cursores que o relato da D-8 conta."""
-        if self._partida is None:
-            cursor = await conexao.execute("SELECT core.obter_maior_sequence(), d8.cursores()")
-            self._partida = await cursor.fetchone()
+        if self._ate is not None:
+            return
+        cursor = await conexao.execute("SELECT core.obter_maior_sequence(), d8.cursores()")
+        self._ate, cursores = await cursor.fetchone() or (0, None)
+        self._argumentos = {"d6b": [], "d8": [Jsonb(cursores)]}
 
     async def cumprir(self, conexao: AsyncConnection[Any], ocioso: bool) -> None:
-        """Inicia as colônias, uma vez, se nada ficou por fazer ou se já se leu o que havia na partida."""
-        if self._feito or self._partida is None:
+        """Inicia, uma vez, cada colônia que já leu o que havia na partida; se nada ficou por fazer, todas."""
+        if not self._argumentos:
             return
-        ate, cursores = self._partida
-        if not ocioso and not await _leram(conexao, ate):
-            return
-        for colonia, argumentos in (("d6b", []), ("d8", [Jsonb(cursores)])):
-            await _iniciar(conexao, colonia, argumentos)
-        self._feito = True
-
-
-async def _leram(conexao: AsyncConnection[Any], ate: int) -> bool:
-    cursor = await conexao.execute("SELECT min(posicao) >= %s FROM core.consumidores", [ate])
-    return await cursor.fetchone() == (True,)
+        prontas = list(self._argumentos)
+        if not ocioso:
+            cursor = await conexao.execute("SELECT esquema FROM core.consumidores WHERE posicao >= %s", [self._ate])
+            prontas = [esquema for (esquema,) in await cursor.fetchall() if esquema in self._argumentos]
+        for colonia in prontas:
+            await _iniciar(conexao, colonia, self._argumentos.pop(colonia))
 
 
 async def _iniciar(conexao: AsyncConnection[Any], colonia: str, argumentos: list[Jsonb]) -> None:

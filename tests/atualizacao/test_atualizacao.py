@@ -2,7 +2,7 @@
 
 base.sql.gz é a cópia (pg_dump do PostgreSQL 15) de um banco da primeira versão publicada, com a cidade de exemplo
 tocada até o fim e trabalho por acabar: eventos por ler, textos na fila, e na DLQ um evento, o que espera por ele e uma
-saída.
+saída. anterior.sql.gz é o mesmo banco, levado por migrar à versão anterior a esta.
 """
 
 import gzip
@@ -30,7 +30,7 @@ from tests.apoio.servidor import BINARIOS
 from tests.apoio.textos import publicar_textos
 from tests.docs.blocos import endereco
 
-BASE = Path(__file__).parent / "base.sql.gz"
+PASTA = Path(__file__).parent
 ANA = UUID(int=11)
 PAPEIS = ["formigueiro_app", "formigueiro_dba", "formigueiro_produtor"]
 # O que migrar escreve; nas outras tabelas, nada pode mudar.
@@ -55,11 +55,11 @@ PORTAS = """
 """
 
 
-@pytest.fixture
-def antigo(banco_vazio: Callable[[], str], dsn: str) -> str:
-    """Um banco da versão base. `dsn` garante que os papéis do projeto existem."""
+@pytest.fixture(params=["base", "anterior"])
+def antigo(request: pytest.FixtureRequest, banco_vazio: Callable[[], str], dsn: str) -> str:
+    """Um banco de uma versão antiga. `dsn` garante que os papéis do projeto existem."""
     banco = banco_vazio()
-    restaurar(gzip.decompress(BASE.read_bytes()), banco)
+    restaurar(gzip.decompress((PASTA / f"{request.param}.sql.gz").read_bytes()), banco)
     return banco
 
 

@@ -164,7 +164,7 @@ def test_a_saida_de_uma_colonia_que_passa_do_limite_sai_e_deixa_ocorrencia(rede:
     argumentos = {
         "_publicar": "'conselheiro.sorteado', %s, 'D-6b', '1.0.0', gen_random_uuid(), NULL",
         "_publicar_lote": "ARRAY['conselheiro.sorteado'], ARRAY[%s::jsonb], ARRAY['D-8'], ARRAY['1.0.0'],"
-        " ARRAY[gen_random_uuid()], ARRAY[NULL::uuid]",
+        " ARRAY[gen_random_uuid()], ARRAY[NULL::uuid], false",
     }[porta]
     with rede.bd.transaction():
         rede.bd.execute("SET LOCAL ROLE d8_dono")

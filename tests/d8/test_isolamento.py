@@ -42,7 +42,7 @@ def test_o_app_inicia_despacha_e_varre_e_nada_mais(d8: Manutencao, projeto: UUID
         "SELECT * FROM d8.projetos_monitorados",
         "DELETE FROM d8.processed_events",
         "SELECT d8.on_demanda_concluida(NULL)",
-        "SELECT core._publicar_lote(NULL, NULL, NULL, NULL, NULL, NULL)",
+        "SELECT core._publicar_lote(NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
         "SELECT core.publicar_lote('[]')",
     ):
         with pytest.raises(RECUSADO):
@@ -96,7 +96,7 @@ def test_so_o_que_outros_chamam_e_security_definer(bd: psycopg.Connection[Any]) 
         "processar_pendentes", "reservar_lote", "tentar_dlq", "descartar_dlq", "reposicionar", "semear_cursores",
         "reprocessar", "iniciar", "encerrar_monitoramento", "previsao", "reconstruir", "varrer_lote",
         "proximos_vencidos", "registrar_falha", "relatar_varredura", "cursores", "metricas", "apurar_medidas",
-        "linha_do_tempo", "abrir_varredura", "aquem_do_log",
+        "linha_do_tempo", "abrir_varredura", "aquem_do_log", "proxima_manutencao",
     }  # fmt: skip
     definer = {
         nome

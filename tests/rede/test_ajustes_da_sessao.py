@@ -31,8 +31,17 @@ ALHEIOS = {
     "default_transaction_isolation": "read committed",
     "jit": "off",
 }
-TABELAS = ("core.event_log", "core.ocorrencias", "core.dlq", "d6b.acompanhamentos", "d6b.atualizacoes", "d6b.prazos",
-           "d8.projetos_monitorados", "d8.historico_manutencoes")  # fmt: skip
+# De cada tabela, a ordem em que as linhas nasceram; ctid não serve, que uma atualização pode reusar um lugar.
+TABELAS = {
+    "core.event_log": "sequence_number",
+    "core.ocorrencias": "id",
+    "core.dlq": "id",
+    "d6b.acompanhamentos": "data_sorteio",
+    "d6b.atualizacoes": "criado_em, sequencia",
+    "d6b.prazos": "criado_em",
+    "d8.projetos_monitorados": "criado_em",
+    "d8.historico_manutencoes": "ciclo_numero",
+}
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # O que é da hora do servidor, e não da rede; e a impressão, de um payload em que há ids sorteados.
 _DO_SERVIDOR = {"impressao", "atualizado_em", "updated_at", "proxima_tentativa", "criado_em", "processed_at"}
@@ -59,8 +68,8 @@ def contar(rede: Rede) -> list[Any]:
     """Tudo o que ficou, com os ids sorteados trocados pela ordem em que aparecem."""
     linhas = [
         {chave: valor for chave, valor in linha.items() if chave not in _DO_SERVIDOR}
-        for tabela in TABELAS
-        for (linha,) in rede.bd.execute(f"SELECT to_jsonb(t) FROM {tabela} AS t ORDER BY ctid").fetchall()
+        for tabela, ordem in TABELAS.items()
+        for (linha,) in rede.bd.execute(f"SELECT to_jsonb(t) FROM {tabela} AS t ORDER BY {ordem}").fetchall()
     ]
     linhas += [
         linha

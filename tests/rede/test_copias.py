@@ -66,8 +66,9 @@ def _rodar(binarios: Path, programa: str, *argumentos: str) -> None:
 
 
 def de_quem(dsn: str) -> list[str]:
-    """O que o pg_dump diz de cada objeto; do que é de quem migrou, cada cópia tem o seu."""
-    return sorted(linha for linha in DE_QUEM.findall(esquema(endereco(dsn))) if "migracoes" not in linha)
+    """O que o pg_dump diz de cada objeto, menos o que é de quem migrou e o que só um superusuário fecha."""
+    linhas = DE_QUEM.findall(esquema(endereco(dsn)))
+    return sorted(linha for linha in linhas if "migracoes" not in linha and "pg_catalog." not in linha)
 
 
 def conferir(dsn: str, origem: Rede, mesma_versao: bool = True) -> None:

@@ -22,7 +22,7 @@ DECLARE
 BEGIN
     PERFORM core._exigir_read_committed();
     PERFORM core._exigir_log_proprio();
-    PERFORM core.exigir_limite(p_limite);
+    PERFORM core.exigir_limite(p_limite, 'limite');
     -- Um despachante por colônia: outro espera aqui.
     SELECT * INTO STRICT v FROM core.consumidores AS c WHERE c.colonia = p_colonia FOR UPDATE;
     IF v.reserva_pid = pg_backend_pid() THEN

@@ -1,6 +1,6 @@
 -- Quantos, no máximo: o que vem de fora numa função que toma um lote.
 
-CREATE OR REPLACE FUNCTION core.exigir_limite(p_limite int, p_campo text DEFAULT 'limite')
+CREATE OR REPLACE FUNCTION core.exigir_limite(p_limite int, p_campo text)
 RETURNS void
 LANGUAGE plpgsql
 STABLE

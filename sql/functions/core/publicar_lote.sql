@@ -101,7 +101,7 @@ COMMENT ON FUNCTION core._conferir_lote(jsonb) IS
 -- demais, pelo caminho que diz qual é.
 CREATE OR REPLACE FUNCTION core._publicar_lote(
     p_tipos text[], p_payloads jsonb[], p_origens text[], p_versoes text[], p_event_ids uuid[], p_correlacoes uuid[],
-    p_de_fora boolean DEFAULT false
+    p_de_fora boolean
 )
 RETURNS bigint[]
 LANGUAGE plpgsql

@@ -8,7 +8,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM core.exigir_limite(p_limite);
+    PERFORM core.exigir_limite(p_limite, 'limite');
     IF p_apos IS NULL OR p_tipos IS NULL THEN
         RAISE EXCEPTION 'Campos obrigatórios: apos e tipos.' USING ERRCODE = 'FM422';
     END IF;

@@ -12,7 +12,7 @@ DECLARE
     v_id    uuid;
     v_total int := 0;
 BEGIN
-    PERFORM core.exigir_limite(p_limite);
+    PERFORM core.exigir_limite(p_limite, 'limite');
     FOR v_id IN
         SELECT a.id
           FROM d6b.acompanhamentos AS a

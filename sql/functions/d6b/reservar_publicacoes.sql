@@ -14,7 +14,7 @@ AS $$
 DECLARE
     v_espera interval := make_interval(hours => (core.parametro('horas_espera_transcricao_fecho'))::int + 1);
 BEGIN
-    PERFORM core.exigir_limite(p_limite);
+    PERFORM core.exigir_limite(p_limite, 'limite');
     RETURN QUERY
         WITH vez AS MATERIALIZED (
             SELECT p.atualizacao_id

@@ -141,7 +141,7 @@ BEGIN
           FROM julgados AS j
     ), publicados AS (
         SELECT core._publicar_lote(array_agg(e.tipo), array_agg(e.payload), array_agg('D-8'::text), array_agg(e.versao),
-                                   array_agg(e.event_id), array_agg(e.correlacao_id)) AS sequencias
+                                   array_agg(e.event_id), array_agg(e.correlacao_id), false) AS sequencias
           FROM eventos AS e
         HAVING count(*) > 0
     )
