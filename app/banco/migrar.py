@@ -10,7 +10,7 @@ from app.banco import direitos, esquemas, funcoes, migracao, parametros, pg_cron
 from app.banco.erros import EmRecuperacao, ErroBanco
 from app.banco.insistir import ceder, ceder_cedo, insistir
 from app.banco.recursos import EVENTOS, FUNCOES, MIGRACOES
-from app.banco.sessao import ajustar
+from app.banco.sessao import ajustar, com_espera
 
 VERSAO_MINIMA = 150000
 
@@ -37,7 +37,7 @@ def migrar(dsn: str, ajustados: dict[str, object] | None = None, simulacao: bool
     Quem vem depois só entra quando a sessão em que tudo corre terminou, ainda que o processo tenha morrido.
     `ajustados` vai por cima dos padrões de core.parametros; `simulacao` permite mexer no relógio da rede.
     """
-    with psycopg.connect(dsn, autocommit=True) as conexao, ExitStack() as vez:
+    with psycopg.connect(com_espera(dsn), autocommit=True) as conexao, ExitStack() as vez:
         _conferir_servidor(conexao)
         pool.exigir_sessao(conexao, dsn)  # antes dos ajustes, que ficariam na sessão do pool
         ajustar(conexao)

@@ -7,6 +7,7 @@ import psycopg
 from psycopg import sql
 
 from app.banco.erros import ErroBanco
+from app.banco.sessao import com_espera
 
 PROVA_S = 1.0
 
@@ -15,7 +16,7 @@ def exigir_sessao(conexao: psycopg.Connection[Any], dsn: str) -> None:
     """Levanta ErroBanco se a sessão não é de quem migra: prova-o um aviso mandado por outra, como no trabalhador."""
     canal = sql.Identifier(f"formigueiro_prova_{uuid4().hex}")
     conexao.execute(sql.SQL("LISTEN {}").format(canal))
-    with psycopg.connect(dsn, autocommit=True) as outra:
+    with psycopg.connect(com_espera(dsn), autocommit=True) as outra:
         outra.execute(sql.SQL("NOTIFY {}").format(canal))
     chegou = any(True for _ in conexao.notifies(timeout=PROVA_S, stop_after=1))
     conexao.execute(sql.SQL("UNLISTEN {}").format(canal))

@@ -4,13 +4,18 @@ Um ALTER DATABASE … SET de outrem (isolamento, só leitura, DateStyle, prazos)
 na conexão, que um pool de transações recusaria; atrás de um, fica na sessão do pool, que é só deste papel.
 """
 
+import os
 from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection, Connection
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 # O comando que passa disto é cortado, e para o despacho conta como uma morte do lote (regra 4).
 LIMITE_DO_COMANDO_S = 60.0
+
+# Quem aceita a conexão e se cala; o que o DSN, ou o ambiente, disser prevalece.
+ESPERA_DA_CONEXAO_S = 10
 
 # O limite primeiro: enquanto não vale, vale o do banco, e cada SET é medido à parte.
 _AJUSTES = f"""
@@ -34,9 +39,16 @@ _AJUSTES = f"""
 _DO_17_EM_DIANTE = "SET transaction_timeout = 0"
 
 
+def com_espera(dsn: str) -> str:
+    """O mesmo DSN, sem esperar pela conexão mais que ESPERA_DA_CONEXAO_S."""
+    if "PGCONNECT_TIMEOUT" in os.environ or "connect_timeout" in conninfo_to_dict(dsn):
+        return dsn
+    return make_conninfo(dsn, connect_timeout=ESPERA_DA_CONEXAO_S)
+
+
 def conectar(dsn: str, **opcoes: Any) -> Connection[Any]:
     """Uma sessão do produto, em autocommit."""
-    conexao: Connection[Any] = psycopg.connect(dsn, autocommit=True, **opcoes)
+    conexao: Connection[Any] = psycopg.connect(com_espera(dsn), autocommit=True, **opcoes)
     try:
         ajustar(conexao)
     except BaseException:
@@ -52,7 +64,7 @@ def ajustar(conexao: Connection[Any]) -> None:
 
 async def conectar_async(dsn: str, **opcoes: Any) -> AsyncConnection[Any]:
     """Uma sessão assíncrona do produto, em autocommit."""
-    conexao: AsyncConnection[Any] = await AsyncConnection.connect(dsn, autocommit=True, **opcoes)
+    conexao: AsyncConnection[Any] = await AsyncConnection.connect(com_espera(dsn), autocommit=True, **opcoes)
     try:
         await ajustar_async(conexao)
     except BaseException:

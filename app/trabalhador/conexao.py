@@ -26,7 +26,6 @@ SESSAO_CALADA_S = 15.0  # mais que o intervalo entre dois pulsos com o prazo da 
 PROVA_S = 1.0
 # O que o DSN disser prevalece; num soquete local, a libpq os ignora.
 _REDE = {
-    "connect_timeout": 10,
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,

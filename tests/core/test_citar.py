@@ -31,6 +31,13 @@ def test_a_recusa_corta_o_que_cita_e_diz_o_tamanho(rede: Rede, chamada: str, val
     assert "ação" in str(recusa.value)
 
 
+def test_a_recusa_que_corta_chega_a_quem_fala_latin1(dsn: str) -> None:
+    """O que um cliente não sabe escrever troca a recusa por um 22P05 cru."""
+    with psycopg.connect(dsn, client_encoding="LATIN1") as antigo, pytest.raises(psycopg.Error) as recusa:
+        antigo.execute("SELECT core.publicar(%s, '{}', 'D-6a')", [ENORME])
+    assert recusa.value.sqlstate == "FM422"
+
+
 def test_de_dez_mil_faltas_a_recusa_nomeia_trinta_e_conta_as_outras(rede: Rede) -> None:
     payload: dict[str, object] = {"atualizacao_id": str(uuid4()), "termos_suspeitos": list(range(10_000))}
     with pytest.raises(psycopg.Error, match=r"e mais \d{4}") as recusa:
@@ -50,7 +57,7 @@ def test_a_ocorrencia_corta_o_valor_que_cita_e_guarda_os_outros_campos(rede: Red
     assert rede.chamar(handler, tipo, payload) == "descartado: Tipo de atualização inválido"
     (ocorrencia,) = rede.ocorrencias()
     assert ocorrencia["demanda_id"] == demanda
-    assert ocorrencia["contexto"]["recebido"].endswith(f"… ({len(ENORME)} caracteres)")
+    assert ocorrencia["contexto"]["recebido"].endswith(f"... ({len(ENORME)} caracteres)")
     assert rede.um("SELECT max(length(o.contexto::text)) FROM core.ocorrencias AS o") < MAIOR
 
 

@@ -34,21 +34,37 @@ COMMENT ON FUNCTION core._problemas_da_copia() IS
 'O que pede atenção numa cópia, em frases: log assinado, sequência atrás dele, agenda no pg_cron de outro servidor, objetos
 de outro dono ou sem direitos. Um vetor vazio é saúde. Fonte: N58 a N61.';
 
-CREATE OR REPLACE FUNCTION core._estado_danificado()
+CREATE OR REPLACE FUNCTION core._estado_danificado(p_erro text)
 RETURNS jsonb
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 AS $$
-    SELECT jsonb_build_object('agora', core.iso(core.agora()), 'maior_sequence', NULL, 'colonias', '[]'::jsonb,
-                              'cursores', '{}'::jsonb, 'publicacoes', NULL, 'saidas_conclusao', NULL, 'filas', '[]'::jsonb,
-                              'trabalhador', '{"lider": false, "intrusos": []}'::jsonb, 'agenda', '[]'::jsonb,
-                              'problemas', p.frases)
-      FROM core._problemas_da_copia() AS p (frases)
-     WHERE p.frases <> '[]'
+DECLARE
+    v_agora  text := to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+    v_frases jsonb;
+BEGIN
+    BEGIN
+        v_frases := core._problemas_da_copia();
+        v_agora := core.iso(core.agora());
+    EXCEPTION WHEN insufficient_privilege OR undefined_function OR undefined_table OR invalid_schema_name THEN
+        -- O que falta é do que se precisa para o dizer.
+        v_frases := coalesce(nullif(v_frases, '[]'),
+                             jsonb_build_array(format('os objetos não são como migrar os deixou (%s): rode formigueiro migrar', p_erro)));
+    END;
+    IF v_frases = '[]' THEN
+        RETURN NULL;
+    END IF;
+    RETURN jsonb_build_object('agora', v_agora, 'maior_sequence', NULL, 'colonias', '[]'::jsonb, 'cursores', '{}'::jsonb,
+                              'publicacoes', NULL, 'saidas_conclusao', NULL, 'd8_aquem_do_log', NULL, 'filas', '[]'::jsonb,
+                              'filas_crescentes', NULL, 'trabalhador', '{"lider": false, "intrusos": []}'::jsonb,
+                              'agenda', '[]'::jsonb, 'travas', '[]'::jsonb, 'aberto_ao_publico', NULL,
+                              'produtores_de_mais', '[]'::jsonb, 'problemas', v_frases);
+END
 $$;
 
-COMMENT ON FUNCTION core._estado_danificado() IS
-'O que core.estado pode dizer se os direitos, ou objetos, que ela usa faltam: o que falta. NULL se não falta nada.';
+COMMENT ON FUNCTION core._estado_danificado(text) IS
+'O que core.estado pode dizer se os direitos, ou objetos, que ela usa faltam: o que falta ou, se nem isso se apura, p_erro, o
+erro em que parou. NULL se não falta nada.';
 
 CREATE OR REPLACE FUNCTION core._metricas_da_copia()
 RETURNS TABLE (nome text, rotulos jsonb, valor float8)
@@ -66,5 +82,5 @@ $$;
 COMMENT ON FUNCTION core._metricas_da_copia() IS
 'De quantos números a sequência está atrás do log, se ele é assinado e quantos objetos não são como migrar os deixou.';
 
-GRANT EXECUTE ON FUNCTION core._problemas_da_copia(), core._metricas_da_copia(), core._estado_danificado()
+GRANT EXECUTE ON FUNCTION core._problemas_da_copia(), core._metricas_da_copia(), core._estado_danificado(text)
    TO formigueiro_app, formigueiro_dba;

@@ -1,5 +1,6 @@
 -- O que vem de fora aparece numa mensagem, numa ocorrência ou na DLQ até um tamanho, e nunca inteiro: quem manda um
--- megabyte não há de o receber de volta, nem de o deixar no log (N72).
+-- megabyte não há de o receber de volta, nem de o deixar no log (N72). Três pontos, e não reticências, que LATIN1
+-- não tem: um cliente que o fale receberia, em vez da recusa, um erro de codificação.
 
 CREATE OR REPLACE FUNCTION core.citar(p_valor text, p_limite int DEFAULT 200)
 RETURNS text
@@ -10,7 +11,7 @@ AS $$
     SELECT CASE
                WHEN p_valor IS NULL THEN 'nulo'
                WHEN length(p_valor) <= p_limite THEN p_valor
-               ELSE left(p_valor, p_limite) || '… (' || length(p_valor)::text || ' caracteres)'
+               ELSE left(p_valor, p_limite) || '... (' || length(p_valor)::text || ' caracteres)'
            END
 $$;
 

@@ -30,7 +30,7 @@ BEGIN
         'produtores_de_mais', (SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') FROM core.produtores_de_mais() AS p));
     RETURN v_estado || jsonb_build_object('problemas', core._problemas(v_estado) || core._problemas_da_copia());
 EXCEPTION WHEN insufficient_privilege OR undefined_function OR undefined_table OR invalid_schema_name THEN
-    v_estado := core._estado_danificado();
+    v_estado := core._estado_danificado(SQLERRM);
     IF v_estado IS NULL THEN
         RAISE;
     END IF;

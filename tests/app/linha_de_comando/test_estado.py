@@ -84,6 +84,32 @@ def test_sem_direito_nao_da_para_saber(formigueiro: Formigueiro, dsn: str) -> No
     assert "este papel não tem direito a isso" in erro
 
 
+@pytest.mark.parametrize(
+    ("dano", "diz"),
+    [
+        ("ALTER FUNCTION core._estado_dos_detentores(text[]) OWNER TO CURRENT_USER", "_estado_dos_detentores"),
+        ("ALTER SCHEMA d6b OWNER TO CURRENT_USER", "esquema d6b é de postgres"),
+        ("ALTER TABLE d8.consumer_offset OWNER TO CURRENT_USER", "relação d8.consumer_offset é de postgres"),
+        ("ALTER SCHEMA core OWNER TO CURRENT_USER", "permission denied for schema core"),
+        ("ALTER TABLE core.objetos OWNER TO CURRENT_USER", "permission denied for table objetos"),
+    ],
+)
+def test_um_dano_qualquer_ainda_se_diz_e_migrar_o_repoe(
+    formigueiro: Formigueiro, bd: psycopg.Connection[Any], dano: str, diz: str
+) -> None:
+    """Também o que tira de `estado` aquilo com que diria o que falta."""
+    inteiro = json.loads(formigueiro("estado", "--json")[1])
+    bd.execute(dano.encode())
+    codigo, saida, erro = formigueiro("estado")
+    assert (codigo, erro) == (1, "")
+    assert saida.startswith("ATENÇÃO\n")
+    assert diz in saida
+    assert "rode formigueiro migrar" in saida
+    assert json.loads(formigueiro("estado", "--json")[1]).keys() == inteiro.keys()
+    assert formigueiro("migrar")[0] == 0
+    assert formigueiro("estado")[0] == 0
+
+
 def test_banco_de_versao_anterior(formigueiro: Formigueiro, bd: psycopg.Connection[Any]) -> None:
     bd.execute("CREATE OR REPLACE FUNCTION core.estado() RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$")
     codigo, _, erro = formigueiro("estado")

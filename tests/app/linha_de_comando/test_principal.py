@@ -1,5 +1,7 @@
 """O que a linha de comando diz quando algo está errado: uma linha, em português, e o código certo."""
 
+import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from app.banco import sessao
 from tests.app.linha_de_comando.conftest import Formigueiro
 
 CIDADAO = "c0ffee00-0000-4000-8000-000000000001"
@@ -30,6 +33,28 @@ def test_argumentos_errados(argumentos: tuple[str, ...], mensagem: str, comando:
     codigo, _, erro = comando(*argumentos)
     assert codigo == 2
     assert mensagem in erro
+    assert erro.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "argumentos",
+    [("estado",), ("trabalhar", "--uma-vez"), ("migrar",), ("servir",), ("dlq", "listar"), ("linha-do-tempo", CIDADAO)],
+    ids=" ".join,
+)
+def test_um_banco_que_aceita_a_conexao_e_se_cala_nao_prende_o_comando(
+    argumentos: tuple[str, ...], comando: Formigueiro, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessao, "ESPERA_DA_CONEXAO_S", 2)
+    with socket.create_server(("127.0.0.1", 0)) as mudo, socket.create_server(("127.0.0.1", 0)) as outra:
+        porta = str(outra.getsockname()[1])
+        outra.close()
+        url = f"postgresql://x@127.0.0.1:{mudo.getsockname()[1]}/x?sslmode=disable&gssencmode=disable"
+        ajustes = {"DATABASE_URL": url, "MODERACAO_DENYLIST_TEXTO": "x", "FORMIGUEIRO_JWT_SEGREDO": "s" * 64}
+        inicio = time.monotonic()
+        codigo, _, erro = comando(*argumentos, **ajustes, FORMIGUEIRO_PORTA=porta)
+    assert time.monotonic() - inicio < 8
+    assert codigo != 0
+    assert "não alcancei o banco de dados" in erro
     assert erro.count("\n") == 1
 
 
