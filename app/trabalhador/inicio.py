@@ -13,33 +13,34 @@ _log = structlog.get_logger(__name__)
 
 
 class Inicio:
-    """Sabe de onde se partiu, e se as colônias já foram iniciadas nesta sessão."""
+    """Sabe de onde se partiu, e que colônias ainda não foram iniciadas nesta sessão."""
 
     def __init__(self) -> None:
-        self._partida: tuple[int, Any] | None = None
-        self._feito = False
+        self._ate: int | None = None
+        self._faltam: dict[str, list[Jsonb]] = {}
 
     async def partir(self, conexao: AsyncConnection[Any]) -> None:
         """Anota até onde ia o log, e os cursores que o relato da D-8 conta."""
-        if self._partida is None:
+        if self._ate is None:
             cursor = await conexao.execute("SELECT core.obter_maior_sequence(), d8.cursores()")
-            self._partida = await cursor.fetchone()
+            linha = await cursor.fetchone()
+            assert linha is not None
+            self._ate, cursores = linha
+            self._faltam = {"d6b": [], "d8": [Jsonb(cursores)]}
 
     async def cumprir(self, conexao: AsyncConnection[Any], ocioso: bool) -> None:
-        """Inicia as colônias, uma vez, se nada ficou por fazer ou se já se leu o que havia na partida."""
-        if self._feito or self._partida is None:
+        """Inicia cada colônia, uma vez, se nada ficou por fazer ou se ela já leu o que havia na partida."""
+        if not self._faltam:
             return
-        ate, cursores = self._partida
-        if not ocioso and not await _leram(conexao, ate):
-            return
-        for colonia, argumentos in (("d6b", []), ("d8", [Jsonb(cursores)])):
-            await _iniciar(conexao, colonia, argumentos)
-        self._feito = True
+        leram = await _leram(conexao, self._ate)
+        for colonia in [c for c in self._faltam if ocioso or c in leram]:
+            await _iniciar(conexao, colonia, self._faltam[colonia])
+            del self._faltam[colonia]
 
 
-async def _leram(conexao: AsyncConnection[Any], ate: int) -> bool:
-    cursor = await conexao.execute("SELECT min(posicao) >= %s FROM core.consumidores", [ate])
-    return await cursor.fetchone() == (True,)
+async def _leram(conexao: AsyncConnection[Any], ate: int | None) -> set[str]:
+    cursor = await conexao.execute("SELECT esquema::text FROM core.consumidores WHERE posicao >= %s", [ate])
+    return {esquema for (esquema,) in await cursor.fetchall()}
 
 
 async def _iniciar(conexao: AsyncConnection[Any], colonia: str, argumentos: list[Jsonb]) -> None:
