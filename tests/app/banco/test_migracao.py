@@ -52,9 +52,10 @@ def test_o_que_uma_migracao_remove_nao_se_cobra_ainda_que_migrar_morra_logo_depo
     (pasta / "x_remove.sql").write_text(
         "-- depends: core_0003_barramento\nDROP INDEX core.ocorrencias_criado_em_idx;\n", encoding="utf-8"
     )
-    with monkeypatch.context() as morte, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as morte:
         morte.setattr("app.banco.funcoes.instalar", _morrer)
-        migrar(dsn)
+        with pytest.raises(KeyboardInterrupt):
+            migrar(dsn)
     migrar(dsn)
     assert bd.execute("SELECT * FROM core.objetos_danificados()").fetchall() == []
 
