@@ -13,34 +13,30 @@ _log = structlog.get_logger(__name__)
 
 
 class Inicio:
-    """Sabe de onde se partiu, e que colônias ainda não foram iniciadas nesta sessão."""
+    """Sabe de onde se partiu, e que colônias falta iniciar nesta sessão."""
 
     def __init__(self) -> None:
         self._ate: int | None = None
-        self._faltam: dict[str, list[Jsonb]] = {}
+        self._argumentos: dict[str, list[Jsonb]] = {}
 
     async def partir(self, conexao: AsyncConnection[Any]) -> None:
         """Anota até onde ia o log, e os cursores que o relato da D-8 conta."""
-        if self._ate is None:
-            cursor = await conexao.execute("SELECT core.obter_maior_sequence(), d8.cursores()")
-            linha = await cursor.fetchone()
-            assert linha is not None
-            self._ate, cursores = linha
-            self._faltam = {"d6b": [], "d8": [Jsonb(cursores)]}
+        if self._ate is not None:
+            return
+        cursor = await conexao.execute("SELECT core.obter_maior_sequence(), d8.cursores()")
+        self._ate, cursores = await cursor.fetchone() or (0, None)
+        self._argumentos = {"d6b": [], "d8": [Jsonb(cursores)]}
 
     async def cumprir(self, conexao: AsyncConnection[Any], ocioso: bool) -> None:
-        """Inicia cada colônia, uma vez, se nada ficou por fazer ou se ela já leu o que havia na partida."""
-        if not self._faltam:
+        """Inicia, uma vez, cada colônia que já leu o que havia na partida; se nada ficou por fazer, todas."""
+        if not self._argumentos:
             return
-        leram = await _leram(conexao, self._ate)
-        for colonia in [c for c in self._faltam if ocioso or c in leram]:
-            await _iniciar(conexao, colonia, self._faltam[colonia])
-            del self._faltam[colonia]
-
-
-async def _leram(conexao: AsyncConnection[Any], ate: int | None) -> set[str]:
-    cursor = await conexao.execute("SELECT esquema::text FROM core.consumidores WHERE posicao >= %s", [ate])
-    return {esquema for (esquema,) in await cursor.fetchall()}
+        prontas = list(self._argumentos)
+        if not ocioso:
+            cursor = await conexao.execute("SELECT esquema FROM core.consumidores WHERE posicao >= %s", [self._ate])
+            prontas = [esquema for (esquema,) in await cursor.fetchall() if esquema in self._argumentos]
+        for colonia in prontas:
+            await _iniciar(conexao, colonia, self._argumentos.pop(colonia))
 
 
 async def _iniciar(conexao: AsyncConnection[Any], colonia: str, argumentos: list[Jsonb]) -> None:

@@ -190,10 +190,11 @@ def test_quem_ja_tomou_o_numero_quando_a_barreira_sobe_nao_e_recusado(rede: Rede
     demanda = uuid4()
     rede.bd.execute(
         f"""
-        CREATE FUNCTION public.demorar() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+        CREATE FUNCTION public.demorar() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NEW; END $$;
         CREATE TRIGGER demorar BEFORE INSERT ON core.event_log FOR EACH ROW
-            WHEN (NEW.chave = '{demanda}') EXECUTE FUNCTION public.demorar()
+            WHEN (NEW.chave = '{demanda}') EXECUTE FUNCTION public.demorar();
+        GRANT EXECUTE ON FUNCTION pg_advisory_xact_lock(bigint) TO core_dono
         """
     )
     with psycopg.connect(dsn, autocommit=True) as demorado, rede.bd.transaction():

@@ -67,9 +67,9 @@ def _rodar(binarios: Path, programa: str, *argumentos: str) -> None:
 
 
 def de_quem(dsn: str) -> list[str]:
-    """O que o pg_dump diz de cada objeto; do que é de quem migrou, ou só o superusuário fecha, cada cópia tem o seu."""
-    de_cada = re.compile(r"\b(?:migracoes|pg_catalog)\b")
-    return sorted(linha for linha in DE_QUEM.findall(esquema(endereco(dsn))) if not de_cada.search(linha))
+    """O que o pg_dump diz de cada objeto, menos o que é de quem migrou e o que só um superusuário fecha."""
+    linhas = DE_QUEM.findall(esquema(endereco(dsn)))
+    return sorted(linha for linha in linhas if "migracoes" not in linha and "pg_catalog." not in linha)
 
 
 def conferir(dsn: str, origem: Rede, mesma_versao: bool = True) -> None:
