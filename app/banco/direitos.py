@@ -67,7 +67,7 @@ _DE_OUTRO_DONO = """
 
 
 def exigir_inteiro(conexao: psycopg.Connection[Any]) -> None:
-    """Levanta ErroBanco se só uma parte dos esquemas foi restaurada: o que falta não se refaz aqui."""
+    """Levanta ErroBanco se só uma parte do banco foi restaurada: o que falta não se refaz aqui."""
     esquemas = dict(
         conexao.execute(
             "SELECT n.nspname, EXISTS (SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid) FROM pg_namespace AS n"
@@ -83,6 +83,9 @@ def exigir_inteiro(conexao: psycopg.Connection[Any]) -> None:
         faltam.append("registro")
     if faltam:
         raise ErroBanco(f"o banco não tem {', '.join(faltam)}, que as migrações já criaram: {_COMO}")
+    if perdidos := _perdidos(conexao):
+        resto = f" e mais {len(perdidos) - 3}" if len(perdidos) > 3 else ""
+        raise ErroBanco(f"faltam ao banco {', '.join(perdidos[:3])}{resto}, que as migrações já criaram: {_COMO}")
 
 
 def reaver(conexao: psycopg.Connection[Any], migracoes: Path) -> None:
@@ -112,6 +115,20 @@ def danificados(conexao: psycopg.Connection[Any]) -> bool:
         return conexao.execute("SELECT FROM core.objetos_danificados() LIMIT 1").fetchone() is not None
     except (errors.UndefinedFunction, errors.UndefinedTable, errors.InsufficientPrivilege):
         return True
+
+
+def _perdidos(conexao: psycopg.Connection[Any]) -> list[str]:
+    """As tabelas, índices e restrições que migrar deixou e não há mais; o resto, ele refaz."""
+    try:
+        return [
+            f"{especie} {nome}"
+            for especie, nome in conexao.execute(
+                "SELECT d.especie, d.nome FROM core.objetos_danificados() AS d"
+                " WHERE d.defeito = 'falta' AND d.especie IN ('relação', 'índice', 'restrição')"
+            )
+        ]
+    except (errors.UndefinedFunction, errors.UndefinedTable, errors.InvalidSchemaName, errors.InsufficientPrivilege):
+        return []
 
 
 def _comandos(migracoes: Path) -> list[str]:

@@ -23,6 +23,9 @@ ESQUEMA = "migracoes"
 # O que nunca rodou, o app roda logo; mas o que ele chama só vem depois, com as funções.
 _ADIAR = "UPDATE core.agendamentos SET ultima_execucao = clock_timestamp() WHERE nome <> ALL (%s)"
 
+# E o que a fotografia espera achar pode ser o que a migração remove: até que se tire outra, não conta.
+_ESQUECER = "DELETE FROM core.objetos WHERE especie IN ('relação', 'índice', 'restrição')"
+
 
 class ErroMigracao(ErroBanco):
     """A migração não pode seguir; a mensagem diz o que fazer."""
@@ -60,6 +63,8 @@ class _Banco(PostgresqlPsycopgBackend):  # type: ignore[misc]
             super().apply_one(migration, force, mark)
             if agendados:
                 self._de_quem_migra.execute(_ADIAR, [agendados])
+            if self._de_quem_migra.execute("SELECT to_regclass('core.objetos')").fetchone() != (None,):
+                self._de_quem_migra.execute(_ESQUECER)
             self.execute(
                 f"INSERT INTO {ESQUEMA}.conteudo (migration_id, sha256) VALUES (:id, :sha256)",
                 {"id": migration.id, "sha256": _impressao(migration)},

@@ -179,6 +179,7 @@ SERVEM = {
     "p_limite": "5",
     "p_localizacao": '\'{"lat": 1, "lng": 1}\'',
     "p_lote": "5",
+    "p_maximo": "31536000",
     "p_mensagem": "'x'",
     "p_migracoes": "'{a}'",
     "p_motivo": "'encerramento_manual'",

@@ -105,6 +105,30 @@ def test_muitas_chaves_detidas_nao_fazem_a_outra_colonia_esperar_por_todas(
     assert sorteada.um("SELECT count(*) FROM d6b.acompanhamentos") == 41
 
 
+def test_com_o_log_travado_um_evento_com_saidas_espera_inteiro_e_o_lote_nao_espera_por_cada_uma(
+    rede: Rede, operador: psycopg.Connection[Any]
+) -> None:
+    """Como num CREATE INDEX: espera-se uma vez, a outra colônia tem sua vez, e o estado não anda sem suas saídas."""
+    demandas = [UUID(int=100 + numero) for numero in range(5)]
+    for demanda in demandas:
+        rede.sortear(demanda, ANA)
+    rede.despachar()
+    for demanda in demandas:
+        rede.atualizar(demanda, ANA)
+    concluida(rede)
+    operador.execute("LOCK TABLE core.event_log IN SHARE MODE")
+    rede.bd.execute("SET lock_timeout = '300ms'; SELECT d6b.processar_pendentes()")
+    assert dlq(rede) == [("pendente", "55P03")]
+    assert rede.acompanhamento(demandas[0])["status"] == "aguardando_inicio"
+    assert rede.linhas("SELECT * FROM core.ocorrencias WHERE nivel = 'erro'") == []
+    rede.bd.execute("SET lock_timeout = 0; SELECT d8.processar_pendentes()")
+    assert projetos(rede) == 1
+    operador.rollback()
+    ate(lambda: not dlq_aberta_depois_de_despachar(rede), o_que="a espera acabar")
+    for demanda in demandas:
+        assert rede.tipos(demanda) == ["conselheiro.demanda_iniciada"]
+
+
 @pytest.mark.parametrize(
     "travar",
     [

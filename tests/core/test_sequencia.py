@@ -67,6 +67,27 @@ def test_em_lote_tambem(rede: Rede, dsn: str) -> None:
     assert rede.um("SELECT count(*) FROM core.event_log") == antes
 
 
+@pytest.mark.parametrize("novos", [0, 1], ids=["só o repetido", "com um novo"])
+def test_um_lote_reentregue_depois_de_uma_lacuna_e_reconhecido(rede: Rede, dsn: str, novos: int) -> None:
+    """O número da primeira entrega já passou, e não é a sequência que está atrás."""
+    evento: dict[str, object] = {
+        "tipo": "conselheiro.sorteado",
+        "origem": "D-6a",
+        "payload": {n: str(uuid4()) for n in ("demanda_id", "conselheiro_id", "unidade_civica_id")},
+        "event_id": str(uuid4()),
+    }
+    lote = "SELECT array_agg(n) FROM core.publicar_lote(%s) AS n"
+    (numero,) = rede.um(lote, Jsonb([evento]))
+    with psycopg.connect(dsn) as publicador:
+        com_lacuna(rede, publicador)
+    maior = rede.um("SELECT core.obter_maior_sequence()")
+    outros = [evento | {"event_id": str(uuid4())}] * novos
+    repetido, *restantes = rede.um(lote, Jsonb([evento, *outros]))
+    assert repetido == numero
+    assert len(restantes) == novos
+    assert all(novo > maior for novo in restantes)
+
+
 def test_um_numero_que_ja_existe_e_recusado_com_o_motivo_e_nao_por_23505(rede: Rede) -> None:
     for _ in range(3):
         rede.sortear(uuid4(), ANA)

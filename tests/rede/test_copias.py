@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import LiteralString
 from uuid import UUID, uuid4
 
 import psycopg
@@ -206,6 +207,41 @@ def test_so_uma_parte_da_copia_e_dita_numa_linha(
     with pytest.raises(ErroBanco, match=diz) as recusa:
         migrar(copia)
     assert "\n" not in str(recusa.value)
+
+
+def test_sem_os_indices_e_as_restricoes_migrar_nao_segue(
+    origem: Rede, dsn: str, banco_vazio: Callable[[], str], tmp_path: Path
+) -> None:
+    """Um pg_restore que acaba antes da última seção: sem índice único, o mesmo evento entraria duas vezes."""
+    arquivo, copia = copiar(dsn, tmp_path), banco_vazio()
+    restaurar(arquivo, copia, "--section=pre-data", "--section=data")
+    with psycopg.connect(copia) as bd:
+        assert "rode formigueiro migrar" in Rede(bd).um("SELECT core.estado() -> 'problemas' ->> 0")
+    with pytest.raises(ErroBanco, match=r"^faltam ao banco restrição .* e mais \d+, que as migrações") as recusa:
+        migrar(copia)
+    assert "\n" not in str(recusa.value)
+    restaurar(arquivo, copia, "--section=post-data")
+    migrar(copia)
+    conferir(copia, origem)
+
+
+@pytest.mark.parametrize(
+    ("perder", "perdido"),
+    [
+        ("ALTER TABLE core.event_log DROP CONSTRAINT event_log_event_id_key", "índice core.event_log_event_id_key"),
+        ("ALTER TABLE core.dlq DROP CONSTRAINT dlq_estado_check", "restrição dlq_estado_check em core.dlq"),
+        ("DROP SEQUENCE core.barreira_d8", "relação core.barreira_d8"),
+        ("DROP TABLE d8.medidas", "relação d8.medidas"),
+    ],
+)
+def test_o_que_uma_restauracao_nao_refez_e_nomeado_antes_e_por_migrar(
+    rede: Rede, dsn: str, perder: LiteralString, perdido: str
+) -> None:
+    rede.bd.execute(perder)
+    assert f"{perdido} falta" in str(rede.um("SELECT core.estado() -> 'problemas'"))
+    with pytest.raises(ErroBanco, match="que as migrações já criaram") as recusa:
+        migrar(dsn)
+    assert perdido in str(recusa.value)
 
 
 @pytest.fixture

@@ -17,22 +17,33 @@ AS $$
              WHERE s.atras > 0
                AND NOT (core._estado_da_sequencia() ->> 'assinado')::boolean
             UNION ALL
-            SELECT 3, 'a agenda está no pg_cron de outro servidor, ou de outro banco: rode formigueiro migrar'
-              FROM core.objetos_danificados() AS d
-             WHERE d.especie = 'pg_cron'
-            UNION ALL
-            SELECT 4, format('%s objetos não são como migrar os deixou (%s%s): rode formigueiro migrar', count(*),
-                             string_agg(concat_ws(' ', d.especie, nullif(d.nome, ''), d.defeito), '; ') FILTER (WHERE d.i <= 3),
-                             CASE WHEN count(*) > 3 THEN '; …' END)
-              FROM (SELECT o.*, row_number() OVER () AS i
-                      FROM core.objetos_danificados() AS o
-                     WHERE o.especie <> 'pg_cron') AS d
-            HAVING count(*) > 0) AS p (n, frase)
+            SELECT 3, o.frase FROM core._problemas_dos_objetos() AS o (frase)) AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas_da_copia() IS
 'O que pede atenção numa cópia, em frases: log assinado, sequência atrás dele, agenda no pg_cron de outro servidor, objetos
 de outro dono ou sem direitos. Um vetor vazio é saúde. Fonte: N58 a N61.';
+
+CREATE OR REPLACE FUNCTION core._problemas_dos_objetos()
+RETURNS SETOF text
+LANGUAGE sql
+STABLE
+AS $$
+    SELECT 'a agenda está no pg_cron de outro servidor, ou de outro banco: rode formigueiro migrar'
+      FROM core.objetos_danificados() AS d
+     WHERE d.especie = 'pg_cron'
+    UNION ALL
+    SELECT format('%s objetos não são como migrar os deixou (%s%s): rode formigueiro migrar', count(*),
+                  string_agg(concat_ws(' ', d.especie, nullif(d.nome, ''), d.defeito), '; ') FILTER (WHERE d.i <= 3),
+                  CASE WHEN count(*) > 3 THEN '; …' END)
+      FROM (SELECT o.*, row_number() OVER () AS i
+              FROM core.objetos_danificados() AS o
+             WHERE o.especie <> 'pg_cron') AS d
+    HAVING count(*) > 0
+$$;
+
+COMMENT ON FUNCTION core._problemas_dos_objetos() IS
+'De core._problemas_da_copia, o que se diz dos objetos: serve ainda que faltem os que as outras frases leem.';
 
 CREATE OR REPLACE FUNCTION core._estado_danificado(p_erro text)
 RETURNS jsonb
@@ -44,7 +55,7 @@ DECLARE
     v_frases jsonb;
 BEGIN
     BEGIN
-        v_frases := core._problemas_da_copia();
+        v_frases := (SELECT coalesce(jsonb_agg(o.frase), '[]') FROM core._problemas_dos_objetos() AS o (frase));
         v_agora := core.iso(core.agora());
     EXCEPTION WHEN insufficient_privilege OR undefined_function OR undefined_table OR invalid_schema_name THEN
         -- O que falta é do que se precisa para o dizer.
@@ -82,5 +93,6 @@ $$;
 COMMENT ON FUNCTION core._metricas_da_copia() IS
 'De quantos números a sequência está atrás do log, se ele é assinado e quantos objetos não são como migrar os deixou.';
 
-GRANT EXECUTE ON FUNCTION core._problemas_da_copia(), core._metricas_da_copia(), core._estado_danificado(text)
+GRANT EXECUTE ON FUNCTION core._problemas_da_copia(), core._problemas_dos_objetos(), core._metricas_da_copia(),
+                          core._estado_danificado(text)
    TO formigueiro_app, formigueiro_dba;

@@ -27,8 +27,11 @@ BEGIN
                 PERFORM core._publicar_saida(p_colonia, v_saida);
             END LOOP;
             RETURN true;
-        EXCEPTION WHEN OTHERS OR assert_failure THEN
-            PERFORM core._exigir_log_proprio();  -- alguma não pôde: adiante, uma a uma; mas não numa réplica
+        EXCEPTION
+            WHEN lock_not_available THEN
+                RAISE;  -- o log está travado: adia-se o evento inteiro (N66), em vez de esperar de novo por cada saída
+            WHEN OTHERS OR assert_failure THEN
+                PERFORM core._exigir_log_proprio();  -- alguma não pôde: adiante, uma a uma; mas não numa réplica
         END;
     END IF;
 
@@ -53,7 +56,8 @@ $$;
 
 COMMENT ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb, bigint) IS
 'Publica as saídas de um evento, em ordem; a que não puder, e as que vêm depois dela, ficam em core.dlq (espécie
-saida), detendo a chave e o cursor do evento que as causou. Devolve se todas saíram. Fonte: regra 5.';
+saida), detendo a chave e o cursor do evento que as causou. Devolve se todas saíram. Erros: 55P03 se o log está travado, e
+quem chama não espera por ele. Fonte: regra 5, N66.';
 
 CREATE OR REPLACE FUNCTION core._publicar_saida(p_colonia text, p_saida jsonb)
 RETURNS bigint

@@ -33,7 +33,7 @@ BEGIN
 
     LOOP
         v_total := 0;
-        FOR i IN 1 .. cardinality(v_colonias) LOOP
+        FOR i IN 1 .. coalesce(cardinality(v_colonias), 0) LOOP
             -- Tantas quanto os eventos de um lote, e por um segundo: não detêm os eventos nem a outra colônia.
             v_vez := least(v_fim, clock_timestamp() + interval '1 second');
             FOR j IN 1 .. c_lote LOOP

@@ -12,7 +12,7 @@ DECLARE
     v_estado jsonb;
 BEGIN
     v_estado := core._estado_do_barramento() || jsonb_build_object(
-        'cursores', (SELECT jsonb_object_agg(c.colonia, core._estado_da_colonia(c.esquema || '.cursores()'))
+        'cursores', (SELECT coalesce(jsonb_object_agg(c.colonia, core._estado_da_colonia(c.esquema || '.cursores()')), '{}')
                        FROM core.consumidores AS c),
         'publicacoes', core._estado_da_colonia('d6b.publicacoes_em_espera()'),
         'saidas_conclusao', core._estado_da_colonia('d6b.saidas_em_espera()'),
@@ -56,16 +56,18 @@ AS $$
     SELECT jsonb_build_object(
                'agora', core.iso(core.agora()),
                'maior_sequence', core.obter_maior_sequence(),
-               'colonias', jsonb_agg(p.colonia || jsonb_build_object(
-                                         'posicao', c.posicao,
-                                         'horizonte', c.horizonte,
-                                         'detentores', core._estado_dos_detentores(c.lacuna_detentores),
-                                         'esperam_trava', (SELECT count(*)
-                                                             FROM core.dlq AS d
-                                                            WHERE d.colonia = c.colonia
-                                                              AND d.estado = 'pendente'
-                                                              AND d.sqlstate = '55P03'))
-                                     ORDER BY c.ordem))
+               'colonias', coalesce(
+                   jsonb_agg(p.colonia || jsonb_build_object(
+                                 'posicao', c.posicao,
+                                 'horizonte', c.horizonte,
+                                 'detentores', core._estado_dos_detentores(c.lacuna_detentores),
+                                 'esperam_trava', (SELECT count(*)
+                                                     FROM core.dlq AS d
+                                                    WHERE d.colonia = c.colonia
+                                                      AND d.estado = 'pendente'
+                                                      AND d.sqlstate = '55P03'))
+                             ORDER BY c.ordem),
+                   '[]'))
       FROM jsonb_array_elements(core.prontidao() -> 'colonias') AS p (colonia)
       JOIN core.consumidores AS c ON c.colonia = p.colonia ->> 'colonia'
 $$;
@@ -137,16 +139,17 @@ BEGIN
                           GROUP BY j.jobname) AS e'
            INTO v_execucoes;
     END IF;
-    RETURN (SELECT jsonb_agg(jsonb_build_object(
-                       'nome', a.nome,
-                       'cron', a.cron,
-                       'comando', a.comando,
-                       'por', CASE WHEN v_no_pg_cron THEN 'pg_cron' ELSE 'app' END,
-                       'ultima_execucao', core.iso(coalesce(
-                           (v_execucoes ->> core.nome_no_cron(current_database(), a.nome))::timestamptz, a.ultima_execucao)),
-                       'ultima_conclusao', core.iso(a.ultima_conclusao),
-                       'atrasado', core.agendamento_atrasado(a))
-                   ORDER BY a.nome)
+    RETURN (SELECT coalesce(jsonb_agg(jsonb_build_object(
+                                'nome', a.nome,
+                                'cron', a.cron,
+                                'comando', a.comando,
+                                'por', CASE WHEN v_no_pg_cron THEN 'pg_cron' ELSE 'app' END,
+                                'ultima_execucao', core.iso(coalesce(
+                                    (v_execucoes ->> core.nome_no_cron(current_database(), a.nome))::timestamptz,
+                                    a.ultima_execucao)),
+                                'ultima_conclusao', core.iso(a.ultima_conclusao),
+                                'atrasado', core.agendamento_atrasado(a))
+                            ORDER BY a.nome), '[]')
               FROM core.agendamentos AS a);
 END
 $$;
@@ -212,7 +215,18 @@ AS $$
             UNION ALL
             SELECT 11, format('%s: a fila de %s cresce: %s, %s a mais que há %s s', f ->> 'colonia', f ->> 'fila',
                               f ->> 'tamanho', f ->> 'crescimento', (f ->> 'segundos')::numeric::int)
-              FROM jsonb_array_elements(p_estado -> 'filas_crescentes') AS f) AS p (n, frase)
+              FROM jsonb_array_elements(p_estado -> 'filas_crescentes') AS f
+            UNION ALL
+            SELECT 12, format('a colônia do esquema %s não está em core.consumidores: nada se lê por ela', t.pronamespace::regnamespace)
+              FROM pg_catalog.pg_proc AS t
+             WHERE t.proname = 'tratar'
+               AND t.proargtypes[0] = 'core.event_log'::regtype
+               AND t.pronamespace NOT IN (SELECT to_regnamespace(quote_ident(c.esquema))
+                                            FROM core.consumidores AS c
+                                           WHERE to_regnamespace(quote_ident(c.esquema)) IS NOT NULL)
+            UNION ALL
+            SELECT 13, 'core.agendamentos está vazia: nada se despacha nem se varre por si'
+             WHERE p_estado -> 'agenda' = '[]') AS p (n, frase)
 $$;
 
 COMMENT ON FUNCTION core._problemas(jsonb) IS

@@ -74,8 +74,8 @@ LANGUAGE sql
 STABLE
 AS $$
     SELECT f.colonia, f.fila, f.tamanho, f.tamanho - m.primeira, m.segundos,
-           coalesce(f.tamanho >= (core.parametro('fila_tamanho_atencao'))::bigint
-                    AND m.medidas > (core.parametro('fila_minutos_crescente'))::int
+           coalesce(f.tamanho >= core._numero('fila_tamanho_atencao', 1e15)
+                    AND m.medidas > core._numero('fila_minutos_crescente', 525600)::int
                     AND m.sempre
                     AND f.tamanho > m.ultima, false)
       FROM core.filas() AS f
@@ -108,9 +108,9 @@ AS $$
                        AND t.fila = p_fila
                        -- Com folga: o trabalho atrasa, e o que foi medido há muito já não diz nada.
                        AND t.quando > clock_timestamp()
-                                      - make_interval(mins => (core.parametro('fila_minutos_crescente'))::int + 2)
+                                      - make_interval(mins => core._numero('fila_minutos_crescente', 525600)::int + 2)
                      ORDER BY t.quando DESC
-                     LIMIT (core.parametro('fila_minutos_crescente'))::int + 1) AS m) AS r
+                     LIMIT core._numero('fila_minutos_crescente', 525600)::int + 1) AS m) AS r
 $$;
 
 COMMENT ON FUNCTION core._medidas_recentes(text, text) IS

@@ -72,10 +72,24 @@ AS $$
         SELECT 'esquema', n.nspname::text, n.nspowner, coalesce(n.nspacl, acldefault('n', n.nspowner)), ''
           FROM esquemas AS n
         UNION ALL
-        SELECT 'relação', n.nspname || '.' || c.relname, c.relowner,
+        SELECT CASE c.relkind WHEN 'v' THEN 'visão' ELSE 'relação' END, n.nspname || '.' || c.relname, c.relowner,
                coalesce(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's' ELSE 'r' END::"char", c.relowner)), ''
           FROM esquemas AS n
           JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'v', 'S')
+        UNION ALL
+        -- Sem um índice único, ou uma restrição, que um pg_restore não chegou a refazer, tudo anda, e se repete.
+        SELECT 'índice', n.nspname || '.' || c.relname, 0::oid, NULL,
+               concat_ws(' ', CASE WHEN i.indisunique THEN 'UNIQUE' END, CASE WHEN NOT i.indisvalid THEN 'INVALID' END)
+          FROM esquemas AS n
+          JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid
+          JOIN pg_catalog.pg_index AS i ON i.indexrelid = c.oid
+         WHERE n.nspname <> 'migracoes'
+        UNION ALL
+        SELECT 'restrição', format('%s em %s.%s', r.conname, n.nspname, c.relname), 0::oid, NULL, ''
+          FROM esquemas AS n
+          JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid
+          JOIN pg_catalog.pg_constraint AS r ON r.conrelid = c.oid AND r.contype IN ('c', 'f')
+         WHERE n.nspname <> 'migracoes'
         UNION ALL
         -- Os validadores são gerados, e seus nomes mudam: de todos, conta o que têm em comum.
         SELECT DISTINCT 'rotina',

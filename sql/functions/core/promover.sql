@@ -153,7 +153,8 @@ $$;
 COMMENT ON FUNCTION core.promover(boolean) IS
 'Faz de um log alimentado por replicação lógica o barramento: leva a sequência acima dele e deixa publicar e despachar.
 Antes, remova a assinatura. Devolve {sequencia, lacunas}. Recusa se faltam números que as colônias ainda não passaram,
-salvo com p_aceitar_lacunas, de quem os procurou na origem. Erros: FM409 assinatura viva, log que não é assinado ou
+salvo com p_aceitar_lacunas, de quem os procurou na origem. O que leva adiante são sequências: um ROLLBACK não a desfaz, e não se
+ensaia. Erros: FM409 assinatura viva, log que não é assinado ou
 lacunas. Fonte: regra 3.';
 
 CREATE OR REPLACE FUNCTION core._lacunas()

@@ -136,13 +136,14 @@ BEGIN
             RETURNING sequence_number
         )
         SELECT array_agg(g.sequence_number) INTO v_sequencias FROM gravados AS g;
+        -- O primeiro é o menor. Só aqui: um a um, um número já passado pode ser o da primeira entrega.
+        IF v_sequencias[1] <= v_barreira THEN
+            PERFORM core._recusar_numero(v_sequencias[1]);
+        END IF;
     EXCEPTION WHEN unique_violation OR SQLSTATE 'FM422' THEN
         v_sequencias := core._publicar_um_a_um(p_tipos, p_payloads, p_origens, p_versoes, p_event_ids, p_correlacoes,
                                                p_de_fora);
     END;
-    IF v_sequencias[1] <= v_barreira THEN  -- o primeiro é o menor
-        PERFORM core._recusar_numero(v_sequencias[1]);
-    END IF;
     IF cardinality(v_sequencias) IS DISTINCT FROM cardinality(p_event_ids) THEN
         PERFORM core._recusar_do_lote(p_tipos, p_versoes, p_payloads);
     END IF;

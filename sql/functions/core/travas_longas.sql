@@ -63,19 +63,13 @@ $$;
 COMMENT ON FUNCTION core._detencao_que_importa() IS
 'Há quanto tempo uma transação alheia há de deter a rede para ser um problema: segundos_detencao_problema.';
 
--- Um parâmetro que um DBA estragou não há de parar o despacho, nem calar o estado.
 CREATE OR REPLACE FUNCTION core._segundos(p_parametro text)
 RETURNS float8
 LANGUAGE plpgsql
 STABLE
 AS $$
-DECLARE
-    v_valor CONSTANT jsonb := core.parametro(p_parametro);
 BEGIN
-    IF jsonb_typeof(v_valor) = 'number' THEN
-        RETURN CASE WHEN v_valor::numeric BETWEEN 0 AND 31536000 THEN v_valor::float8 END;
-    END IF;
-    RETURN NULL;
+    RETURN core._numero(p_parametro, 31536000);
 END
 $$;
 

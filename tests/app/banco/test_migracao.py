@@ -46,6 +46,24 @@ def test_aplica_a_nova_e_so_ela(dsn: str, pasta: Path) -> None:
     assert migrar(dsn).migracoes == []
 
 
+def test_o_que_uma_migracao_remove_nao_se_cobra_ainda_que_migrar_morra_logo_depois(
+    dsn: str, bd: psycopg.Connection[Any], pasta: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pasta / "x_remove.sql").write_text(
+        "-- depends: core_0003_barramento\nDROP INDEX core.ocorrencias_criado_em_idx;\n", encoding="utf-8"
+    )
+    with monkeypatch.context() as morte:
+        morte.setattr("app.banco.funcoes.instalar", _morrer)
+        with pytest.raises(KeyboardInterrupt):
+            migrar(dsn)
+    migrar(dsn)
+    assert bd.execute("SELECT * FROM core.objetos_danificados()").fetchall() == []
+
+
+def _morrer(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_um_agendamento_que_nasce_com_o_banco_no_ar_espera_sua_hora(
     dsn: str, bd: psycopg.Connection[Any], pasta: Path
 ) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 from datetime import timedelta
-from typing import Any
+from typing import Any, LiteralString
 from uuid import uuid4
 
 import psycopg
@@ -186,3 +186,30 @@ def rede(bd: psycopg.Connection[Any]) -> Rede:
     rede = Rede(bd)
     rede.relogio("2026-11-30 12:00:00+00")
     return rede
+
+
+@pytest.mark.parametrize(
+    ("estrago", "problemas"),
+    [
+        (
+            "DELETE FROM core.consumidores",
+            ["a colônia do esquema d6b não está em core.consumidores: nada se lê por ela",
+             "a colônia do esquema d8 não está em core.consumidores: nada se lê por ela"],
+        ),
+        (
+            "DELETE FROM core.consumidores WHERE colonia = 'D-8'",
+            ["a colônia do esquema d8 não está em core.consumidores: nada se lê por ela"],
+        ),
+        ("DELETE FROM core.agendamentos", ["core.agendamentos está vazia: nada se despacha nem se varre por si"]),
+        ("UPDATE core.parametros SET valor = '\"x\"' WHERE nome LIKE 'fila%'", []),
+        ("UPDATE core.parametros SET valor = '1e300' WHERE nome LIKE 'fila%'", []),
+    ],
+)  # fmt: skip
+def test_uma_tabela_do_nucleo_estragada_nao_cala_o_estado(
+    formigueiro: Formigueiro, rede: Rede, estrago: LiteralString, problemas: list[str]
+) -> None:
+    rede.bd.execute(estrago)
+    codigo, saida, _ = formigueiro("estado", "--json")
+    assert (codigo, sorted(json.loads(saida)["problemas"])) == (int(bool(problemas)), problemas)
+    assert formigueiro("estado")[0] == codigo
+    rede.despachar()
