@@ -13,11 +13,11 @@ _log = structlog.get_logger(__name__)
 
 
 class Inicio:
-    """Sabe de onde se partiu, e se as colônias já foram iniciadas nesta sessão."""
+    """Sabe de onde se partiu, e que colônias falta iniciar nesta sessão."""
 
     def __init__(self) -> None:
         self._partida: tuple[int, Any] | None = None
-        self._feito = False
+        self._faltam = ["d6b", "d8"]
 
     async def partir(self, conexao: AsyncConnection[Any]) -> None:
         """Anota até onde ia o log, e os cursores que o relato da D-8 conta."""
@@ -26,20 +26,22 @@ class Inicio:
             self._partida = await cursor.fetchone()
 
     async def cumprir(self, conexao: AsyncConnection[Any], ocioso: bool) -> None:
-        """Inicia as colônias, uma vez, se nada ficou por fazer ou se já se leu o que havia na partida."""
-        if self._feito or self._partida is None:
+        """Inicia cada colônia, uma vez, se nada ficou por fazer ou se ela já leu o que havia na partida."""
+        if not self._faltam or self._partida is None:
             return
         ate, cursores = self._partida
-        if not ocioso and not await _leram(conexao, ate):
-            return
-        for colonia, argumentos in (("d6b", []), ("d8", [Jsonb(cursores)])):
-            await _iniciar(conexao, colonia, argumentos)
-        self._feito = True
+        for colonia in self._faltam if ocioso else await _leram(conexao, ate, self._faltam):
+            await _iniciar(conexao, colonia, [Jsonb(cursores)] if colonia == "d8" else [])
+            self._faltam = [outra for outra in self._faltam if outra != colonia]
 
 
-async def _leram(conexao: AsyncConnection[Any], ate: int) -> bool:
-    cursor = await conexao.execute("SELECT min(posicao) >= %s FROM core.consumidores", [ate])
-    return await cursor.fetchone() == (True,)
+async def _leram(conexao: AsyncConnection[Any], ate: int, colonias: list[str]) -> list[str]:
+    """Das colônias, as que leram até ali: a presa por outra sessão não detém o início da outra."""
+    cursor = await conexao.execute(
+        "SELECT esquema FROM core.consumidores WHERE posicao >= %s AND esquema = ANY (%s) ORDER BY ordem",
+        [ate, colonias],
+    )
+    return [esquema for (esquema,) in await cursor.fetchall()]
 
 
 async def _iniciar(conexao: AsyncConnection[Any], colonia: str, argumentos: list[Jsonb]) -> None:
