@@ -27,8 +27,11 @@ BEGIN
                 PERFORM core._publicar_saida(p_colonia, v_saida);
             END LOOP;
             RETURN true;
-        EXCEPTION WHEN OTHERS OR assert_failure THEN
-            PERFORM core._exigir_log_proprio();  -- alguma não pôde: adiante, uma a uma; mas não numa réplica
+        EXCEPTION
+            WHEN lock_not_available THEN
+                RAISE;  -- alguém segura o log: nenhuma saída o teria, e quem chama espera inteiro (N66)
+            WHEN OTHERS OR assert_failure THEN
+                PERFORM core._exigir_log_proprio();  -- alguma não pôde: adiante, uma a uma; mas não numa réplica
         END;
     END IF;
 
@@ -53,7 +56,8 @@ $$;
 
 COMMENT ON FUNCTION core._publicar_saidas(core.event_log, text, jsonb, bigint) IS
 'Publica as saídas de um evento, em ordem; a que não puder, e as que vêm depois dela, ficam em core.dlq (espécie
-saida), detendo a chave e o cursor do evento que as causou. Devolve se todas saíram. Fonte: regra 5.';
+saida), detendo a chave e o cursor do evento que as causou. Devolve se todas saíram. A trava do log que não vem no
+lock_timeout de quem chama não é de uma saída: o erro sobe, e nada fica feito. Fonte: regra 5, N66.';
 
 CREATE OR REPLACE FUNCTION core._publicar_saida(p_colonia text, p_saida jsonb)
 RETURNS bigint
