@@ -105,6 +105,24 @@ def test_muitas_chaves_detidas_nao_fazem_a_outra_colonia_esperar_por_todas(
     assert sorteada.um("SELECT count(*) FROM d6b.acompanhamentos") == 41
 
 
+def test_quem_segura_o_log_nao_faz_esperar_saida_por_saida(rede: Rede, operador: psycopg.Connection[Any]) -> None:
+    """Como quem cria nele um índice: cada evento do lote tem uma saída por publicar, e nenhuma a teria."""
+    demandas = [UUID(int=100 + numero) for numero in range(8)]
+    for demanda in demandas:
+        rede.sortear(demanda, ANA)
+    rede.despachar()
+    for demanda in demandas:
+        rede.atualizar(demanda, ANA)
+    operador.execute("LOCK TABLE core.event_log IN SHARE MODE")
+    rede.bd.execute("CALL core.despachar_por('100 milliseconds')")
+    assert dlq(rede) == [("pendente", "55P03")]
+    assert rede.um("SELECT count(*) FROM core.dlq WHERE especie = 'saida'") == 0
+    assert rede.um("SELECT count(*) FROM core.ocorrencias WHERE nivel = 'erro'") == 0
+    operador.rollback()
+    ate(lambda: not dlq_aberta_depois_de_despachar(rede), o_que="a espera acabar")
+    assert len(rede.eventos("conselheiro.demanda_iniciada")) == len(demandas)
+
+
 @pytest.mark.parametrize(
     "travar",
     [
@@ -167,6 +185,36 @@ def test_uma_transacao_preparada_que_segura_linhas_e_nomeada(sorteada: Rede, ope
         assert problema.startswith("a transação preparada teste_trava, de postgres, segura d6b.acompanhamentos desde")
     finally:
         sorteada.bd.execute("ROLLBACK PREPARED 'teste_trava'")
+
+
+def test_o_agendamento_que_um_operador_segura_nao_para_o_trabalhador(
+    rede: Rede, operador: psycopg.Connection[Any], dsn: str
+) -> None:
+    operador.execute("UPDATE core.agendamentos SET cron = cron")
+
+    async def cenario() -> None:
+        evento = rede.sortear(DEMANDA, ANA)
+        await quando(lambda: rede.processado(evento))
+
+    com_trabalhador(dsn, cenario)
+
+
+def test_os_textos_presos_nao_fazem_esperar_os_outros_nem_contam_por_falha(
+    rede: Rede, operador: psycopg.Connection[Any]
+) -> None:
+    """Mais presos, e mais antigos, do que cabem num lote; soltos, saem logo."""
+    demandas = [UUID(int=100 + numero) for numero in range(12)]
+    for demanda in [*demandas, DEMANDA]:
+        rede.sortear(demanda, ANA)
+        rede.atualizar(demanda, ANA)
+    rede.despachar()
+    operador.execute("UPDATE d6b.acompanhamentos SET status = status WHERE demanda_id <> %s", [DEMANDA])
+    reservar = "SELECT r ->> 'demanda_id' FROM d6b.reservar_publicacoes(10) AS r"
+    assert rede.linhas(reservar) == [{"?column?": str(DEMANDA)}]
+    assert rede.linhas(reservar) == []
+    assert rede.um("SELECT max(tentativas) FROM d6b.publicacoes_pendentes") == 0
+    operador.rollback()
+    ate(lambda: len(rede.linhas(reservar)) == 10, o_que="os textos soltos")
 
 
 def test_o_trabalhador_publica_os_outros_textos_e_nao_morre(
