@@ -33,7 +33,7 @@ class Agenda:
             linha = await (await conexao.execute("SELECT core.reservar_execucao(%s, %s)", [nome, hora])).fetchone()
             comando = linha[0] if linha else None
             if comando is None:
-                continue  # outro processo a tomou
+                continue  # outro processo a tomou, ou um operador segura a linha
             try:
                 await conexao.execute(comando)
             except Error as erro:

@@ -193,6 +193,36 @@ def test_uma_transacao_preparada_que_segura_linhas_e_nomeada(sorteada: Rede, ope
         sorteada.bd.execute("ROLLBACK PREPARED 'teste_trava'")
 
 
+def test_o_agendamento_que_um_operador_segura_nao_para_o_trabalhador(
+    rede: Rede, operador: psycopg.Connection[Any], dsn: str
+) -> None:
+    operador.execute("UPDATE core.agendamentos SET cron = cron")
+
+    async def cenario() -> None:
+        evento = rede.sortear(DEMANDA, ANA)
+        await quando(lambda: rede.processado(evento))
+
+    com_trabalhador(dsn, cenario)
+
+
+def test_os_textos_presos_nao_fazem_esperar_os_outros_nem_contam_por_falha(
+    rede: Rede, operador: psycopg.Connection[Any]
+) -> None:
+    """Mais presos, e mais antigos, do que cabem num lote; soltos, saem logo."""
+    demandas = [UUID(int=100 + numero) for numero in range(12)]
+    for demanda in [*demandas, DEMANDA]:
+        rede.sortear(demanda, ANA)
+        rede.atualizar(demanda, ANA)
+    rede.despachar()
+    operador.execute("UPDATE d6b.acompanhamentos SET status = status WHERE demanda_id <> %s", [DEMANDA])
+    reservar = "SELECT r ->> 'demanda_id' FROM d6b.reservar_publicacoes(10) AS r"
+    assert rede.linhas(reservar) == [{"?column?": str(DEMANDA)}]
+    assert rede.linhas(reservar) == []
+    assert rede.um("SELECT max(tentativas) FROM d6b.publicacoes_pendentes") == 0
+    operador.rollback()
+    ate(lambda: len(rede.linhas(reservar)) == 10, o_que="os textos soltos")
+
+
 def test_o_trabalhador_publica_os_outros_textos_e_nao_morre(
     sorteada: Rede, operador: psycopg.Connection[Any], dsn: str
 ) -> None:

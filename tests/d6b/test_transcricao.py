@@ -8,6 +8,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from tests.apoio.espera import ate
 from tests.apoio.rede import Rede
 from tests.apoio.textos import publicar_textos
 
@@ -93,6 +94,39 @@ def test_transcricao_de_evento_desconhecido_e_descartada(sorteada: Rede) -> None
     sorteada.despachar()
     assert sorteada.ocorrencias(evento)[0]["nivel"] == "aviso"
     assert sorteada.processado(evento)
+
+
+@pytest.mark.parametrize("demanda", [str(DEMANDA), None], ids=["com a chave da demanda", "sem demanda"])
+def test_a_transcricao_de_uma_atualizacao_que_esta_na_dlq_espera_por_ela(
+    sorteada: Rede, dsn: str, demanda: str | None
+) -> None:
+    with psycopg.connect(dsn) as operador:
+        operador.execute("SELECT FROM d6b.acompanhamentos FOR UPDATE")
+        audio = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+        sorteada.despachar()
+        transcrever(sorteada, audio, "A equipe esteve na rua.", demanda_id=demanda)
+        sorteada.despachar()
+        assert sorteada.um("SELECT count(*) FROM core.dlq WHERE estado IN ('pendente', 'em_espera')") == 2
+
+    def tudo_tratado() -> bool:
+        sorteada.despachar()
+        return not sorteada.um("SELECT EXISTS (SELECT FROM core.dlq WHERE estado <> 'resolvida')")
+
+    ate(tudo_tratado, o_que="a DLQ esvaziar")
+    assert linha(sorteada)["texto_estruturado"] == "A equipe esteve na rua."
+    assert fila(sorteada) == ["atualizacao"]
+    assert sorteada.ocorrencias() == []
+
+
+def test_a_transcricao_de_uma_atualizacao_descartada_na_dlq_tambem_se_descarta(sorteada: Rede, dsn: str) -> None:
+    with psycopg.connect(dsn) as operador:
+        operador.execute("SELECT FROM d6b.acompanhamentos FOR UPDATE")
+        audio = sorteada.atualizar(DEMANDA, ANA, **AUDIO)  # type: ignore[arg-type]
+        sorteada.despachar()
+    sorteada.bd.execute("SELECT core.dlq_descartar(id, 'teste') FROM core.dlq")
+    evento = transcrever(sorteada, audio, demanda_id=None)
+    sorteada.despachar()
+    assert sorteada.ocorrencias(evento)[0]["mensagem"] == "Transcrição sem atualização correspondente"
 
 
 def test_dois_resultados_para_a_mesma_linha_so_o_primeiro_vale(sorteada: Rede) -> None:

@@ -35,20 +35,26 @@ DECLARE
     v_comando text;
 BEGIN
     PERFORM core.exigir_instante(p_hora, 'hora');
+    -- Quem acha a linha tomada desiste: outro processo a está a reservar, ou um operador a tem aberta, e por ele não há de
+    -- parar o trabalhador (N66); a hora continua por cumprir.
     UPDATE core.agendamentos AS a
        SET ultima_execucao = p_hora
-     WHERE a.nome = p_nome
-       AND (a.ultima_execucao IS NULL OR a.ultima_execucao < p_hora OR core.no_futuro(a.ultima_execucao))
-       -- Um processo de relógio adiantado calaria o trabalho, em todos, até a hora que ele diz.
-       AND NOT core.no_futuro(p_hora)
+      FROM (SELECT t.nome
+              FROM core.agendamentos AS t
+             WHERE t.nome = p_nome
+               AND (t.ultima_execucao IS NULL OR t.ultima_execucao < p_hora OR core.no_futuro(t.ultima_execucao))
+               -- Um processo de relógio adiantado calaria o trabalho, em todos, até a hora que ele diz.
+               AND NOT core.no_futuro(p_hora)
+               FOR UPDATE SKIP LOCKED) AS livre
+     WHERE a.nome = livre.nome
     RETURNING a.comando INTO v_comando;
     RETURN v_comando;
 END
 $$;
 
 COMMENT ON FUNCTION core.reservar_execucao(text, timestamptz) IS
-'Toma a execução de um agendamento numa hora e devolve seu comando; NULL se outro processo já a tomou, ou
-se ela ainda não chegou. Erros: FM422 hora nula ou infinita.';
+'Toma a execução de um agendamento numa hora e devolve seu comando; NULL se outro processo já a tomou, se ela ainda não
+chegou, ou se outra sessão segura a linha, por quem não espera. Erros: FM422 hora nula ou infinita.';
 
 CREATE OR REPLACE FUNCTION core.no_futuro(p_quando timestamptz)
 RETURNS boolean

@@ -30,6 +30,7 @@ BEGIN
       FROM d6b.atualizacoes AS u
      WHERE u.event_id_publicacao = (v_payload ->> 'atualizacao_event_id')::uuid;
     IF v_atualizacao.id IS NULL THEN
+        PERFORM d6b.exigir_atualizacao_tratada(p_evento);
         RETURN d6b.descartar(p_evento, 'aviso', 'Transcrição sem atualização correspondente');
     END IF;
     IF v_atualizacao.conteudo_estruturado ->> 'transcricao_status' IS DISTINCT FROM 'aguardando'
@@ -55,7 +56,31 @@ $$;
 COMMENT ON FUNCTION d6b.on_conselheiro_atualizacao_transcrita(core.event_log) IS
 'Handler de conselheiro.atualização_transcrita: com sucesso, preenche o texto e o põe na fila de publicação; sem, marca
 a falha e nada publica. A de uma conclusão preenche texto_resumo_final e solta o resumo de fecho (E15). Descarta, com
-ocorrência: texto ou modelo longos demais, sem linha, linha que não aguarda ou de ciclo que a retenção já redigiu, payload incompleto. Fonte: D-6b 3.2.1 e 3.9.1, E12, E18.';
+ocorrência: texto ou modelo longos demais, sem linha, linha que não aguarda ou de ciclo que a retenção já redigiu, payload
+incompleto. Erros: FM409 a atualização está na DLQ. Fonte: D-6b 3.2.1 e 3.9.1, E12, E18.';
+
+CREATE OR REPLACE FUNCTION d6b.exigir_atualizacao_tratada(p_evento core.event_log)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+AS $$
+BEGIN
+    -- O contrato dispensa demanda_id na transcrição, e sem ele a chave dela é outra: não espera na DLQ pela da demanda.
+    IF EXISTS (SELECT
+                 FROM core.dlq AS d
+                WHERE d.colonia = 'D-6b'
+                  AND d.event_id = (p_evento.payload ->> 'atualizacao_event_id')::uuid
+                  AND d.especie = 'evento'
+                  AND d.estado IN ('pendente', 'em_espera')) THEN
+        RAISE EXCEPTION 'A atualização % está na DLQ; a transcrição espera por ela.', p_evento.payload ->> 'atualizacao_event_id'
+            USING ERRCODE = 'FM409';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION d6b.exigir_atualizacao_tratada(core.event_log) IS
+'Recusa a transcrição de uma atualização que ainda está em aberto na DLQ, para que fique lá também e seja tentada depois
+dela. Erros: FM409. Fonte: regras 2 e 4.';
 
 -- Sem consultas, como d6b.erros_de_limite. O modelo vai a um evento público, mas nenhum parâmetro o mede.
 CREATE OR REPLACE FUNCTION d6b.erros_da_transcricao(p_payload jsonb)

@@ -13,29 +13,35 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     v_espera interval := make_interval(hours => (core.parametro('horas_espera_transcricao_fecho'))::int + 1);
+    v_vez    uuid[];
+    v_livres uuid[];
 BEGIN
     PERFORM core.exigir_limite(p_limite, 'limite');
+    LOOP
+        SELECT array_agg(l.atualizacao_id)
+          INTO v_vez
+          FROM (SELECT p.atualizacao_id
+                  FROM d6b.publicacoes_pendentes AS p
+                 -- Além da espera mais longa da espécie, a hora marcou-a um relógio adiantado.
+                 WHERE p.proxima_tentativa NOT BETWEEN clock_timestamp()
+                       AND clock_timestamp() + CASE p.especie WHEN 'fecho' THEN v_espera ELSE interval '61 minutes' END
+                   AND d6b.reservada_ate(p) < clock_timestamp()
+                   AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes
+                                    WHERE antes.acompanhamento_id = p.acompanhamento_id
+                                      AND antes.sequencia < p.sequencia)
+                 ORDER BY p.criado_em
+                 LIMIT p_limite
+                   FOR UPDATE SKIP LOCKED) AS l;
+        v_livres := d6b.textos_sem_trava(v_vez);
+        EXIT WHEN v_vez IS NULL OR v_livres <> '{}';
+    END LOOP;
     RETURN QUERY
-        WITH vez AS MATERIALIZED (
-            SELECT p.atualizacao_id
-              FROM d6b.publicacoes_pendentes AS p
-             -- Além da espera mais longa da espécie, a hora marcou-a um relógio adiantado.
-             WHERE p.proxima_tentativa NOT BETWEEN clock_timestamp()
-                   AND clock_timestamp() + CASE p.especie WHEN 'fecho' THEN v_espera ELSE interval '61 minutes' END
-               AND d6b.reservada_ate(p) < clock_timestamp()
-               AND NOT EXISTS (SELECT FROM d6b.publicacoes_pendentes AS antes
-                                WHERE antes.acompanhamento_id = p.acompanhamento_id
-                                  AND antes.sequencia < p.sequencia)
-             ORDER BY p.criado_em
-             LIMIT p_limite
-               FOR UPDATE SKIP LOCKED
-        ), reservada AS (
+        WITH reservada AS (
             UPDATE d6b.publicacoes_pendentes AS p
                SET reserva = gen_random_uuid(),
                    reservada_ate = clock_timestamp() + interval '60 seconds',
                    reserva_pid = pg_backend_pid()
-              FROM vez AS v
-             WHERE p.atualizacao_id = v.atualizacao_id
+             WHERE p.atualizacao_id = ANY (v_livres)
             RETURNING p.atualizacao_id, p.acompanhamento_id, p.especie, p.reserva
         )
         SELECT jsonb_build_object(
@@ -60,8 +66,36 @@ COMMENT ON FUNCTION d6b.reservar_publicacoes(int) IS
 'Reserva por 60 s, ou enquanto a sessão durar, até p_limite textos por compor e devolve um objeto de cada: {reserva, especie: atualizacao | fecho,
 atualizacao_id, demanda_id, acompanhamento_id, sequencia, tipo, texto, conteudo: {campo: texto}, textos: [todos os do
 conteúdo], criado_em, ciclo: {data_inicio, data_fim, fuso, atualizacoes: [{atualizacao_id, sequencia, tipo, criado_em,
-descricao, suspeita}], desfecho}}.
-Erros: FM422 limite menor que 1. Fonte: E02.';
+descricao, suspeita}], desfecho}}. Não reserva o texto de um acompanhamento que outra sessão segura.
+Erros: FM422 limite menor que 1. Fonte: E02, N66.';
+
+CREATE OR REPLACE FUNCTION d6b.textos_sem_trava(p_textos uuid[])
+RETURNS uuid[]
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_livres uuid[];
+BEGIN
+    SELECT coalesce(array_agg(l.atualizacao_id), '{}')
+      INTO v_livres
+      FROM (SELECT p.atualizacao_id
+              FROM d6b.publicacoes_pendentes AS p
+              JOIN d6b.acompanhamentos AS a ON a.id = p.acompanhamento_id
+             WHERE p.atualizacao_id = ANY (p_textos)
+               FOR NO KEY UPDATE OF a SKIP LOCKED) AS l;
+    IF cardinality(v_livres) < cardinality(p_textos) THEN
+        UPDATE d6b.publicacoes_pendentes AS p
+           SET proxima_tentativa = clock_timestamp() + interval '1 second'
+         WHERE p.atualizacao_id = ANY (p_textos)
+           AND p.atualizacao_id <> ALL (v_livres);
+    END IF;
+    RETURN v_livres;
+END
+$$;
+
+COMMENT ON FUNCTION d6b.textos_sem_trava(uuid[]) IS
+'Dos textos dados, que quem chama travou na fila, aqueles cujo acompanhamento ninguém segura; os outros voltam a ser
+vistos um segundo depois, sem que conte por falha. Não espera. Fonte: N66.';
 
 CREATE OR REPLACE FUNCTION d6b.reservada_ate(p d6b.publicacoes_pendentes)
 RETURNS timestamptz

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from time import monotonic
 from typing import Self
 
+import psycopg
 import pytest
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
@@ -77,6 +78,18 @@ def test_cada_hora_e_de_um_processo_so(contada: Rede, dsn: str) -> None:
     cumprir(dsn, processos=6)
     # Se o minuto virar no meio, a hora seguinte também é cumprida, e também uma vez.
     assert 1 <= vezes(contada) <= 2
+
+
+def test_agendamento_que_um_operador_segura_nao_detem_os_outros_e_se_cumpre_depois(contada: Rede, dsn: str) -> None:
+    contada.bd.execute(
+        "INSERT INTO core.agendamentos SELECT 'outro', cron, comando, ultima_execucao FROM core.agendamentos"
+    )
+    with psycopg.connect(dsn) as operador:
+        operador.execute("SELECT core.reagendar('outro', '*/2 * * * *')")
+        cumprir(dsn)
+        assert vezes(contada) == 1
+    cumprir(dsn)
+    assert vezes(contada) == 2
 
 
 def test_comando_que_falha_nao_detem_os_outros(contada: Rede, dsn: str) -> None:
