@@ -62,6 +62,7 @@ TEM_SENTIDO = {
     "core._problemas_de_detencao.p_estado": "nulo: de nada não há problema",
     "core.cortes_do_dossie.p_payload": "nulo: nada se corta",
     "core.definir_relogio.p_quando": "nulo: solta o relógio",
+    "core.despachar_por.p_fatia": "nulo: sem fim marcado, como core.despachar",
     "core.erros_plano.p_categoria": "nulo: falta, e é dita",
     "core.erros_plano.p_localizacao": "nulo: falta, e é dita",
     "core.erros_plano.p_plano": "nulo: falta, e é dita",
