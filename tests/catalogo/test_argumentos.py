@@ -57,6 +57,7 @@ TEM_SENTIDO = {
     "core._contar_tentativa.p_id": "nulo: não há entrada nenhuma a contar; core.dlq_reprocessar a recusa adiante",
     "core._problemas.p_estado": "nulo: um estado sem nada não tem problemas",
     "core.data_hora_valida.p_valor": "nulo: não é uma data-hora: falso",
+    "core._estado_danificado.p_erro": "nulo: não se sabe em que parou",
     "core._medidas_recentes.p_colonia": "nulo: nenhuma medida é dela",
     "core._medidas_recentes.p_fila": "nulo: nenhuma medida é dela",
     "core._problemas_de_detencao.p_estado": "nulo: de nada não há problema",
