@@ -97,16 +97,17 @@ COMMENT ON FUNCTION d6b.textos_sem_trava(uuid[]) IS
 'Dos textos dados, que quem chama travou na fila, aqueles cujo acompanhamento ninguém segura; os outros voltam a ser
 vistos um segundo depois, sem que conte por falha. Não espera. Fonte: N66.';
 
+-- Volátil, como o relógio que lê, e sem consulta: assim o planejador a dissolve em quem percorre a fila inteira.
 CREATE OR REPLACE FUNCTION d6b.reservada_ate(p d6b.publicacoes_pendentes)
 RETURNS timestamptz
 LANGUAGE sql
-STABLE
 AS $$
     -- O número de um processo volta a ser usado, mas não tão cedo; e então valeria o prazo. Além dele, marcou-o um relógio
-    -- adiantado (N62).
+    -- adiantado (N62). Quase nenhuma linha está reservada, e o AND não para num nulo.
     SELECT CASE
+               WHEN p.reservada_ate IS NULL THEN '-infinity'
                WHEN p.reservada_ate BETWEEN clock_timestamp() AND clock_timestamp() + interval '2 minutes'
-                    AND EXISTS (SELECT FROM pg_catalog.pg_stat_get_activity(p.reserva_pid))
+                    AND d6b.sessao_viva(p.reserva_pid)
                THEN p.reservada_ate
                ELSE '-infinity'
            END
@@ -115,6 +116,19 @@ $$;
 COMMENT ON FUNCTION d6b.reservada_ate(d6b.publicacoes_pendentes) IS
 'Até quando vale a reserva de um texto; -infinity se não há, se passou o prazo ou se acabou a sessão que a fez.
 Fonte: N71.';
+
+CREATE OR REPLACE FUNCTION d6b.sessao_viva(p_pid int)
+RETURNS boolean
+LANGUAGE plpgsql
+STABLE
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM pg_catalog.pg_stat_get_activity(p_pid));
+END
+$$;
+
+COMMENT ON FUNCTION d6b.sessao_viva(int) IS
+'Se há no servidor uma sessão com esse número de processo; verdadeiro de nulo, que é a reserva de antes de se anotar o processo.';
 
 CREATE OR REPLACE FUNCTION d6b.ciclo_publicado(p_acompanhamento_id uuid)
 RETURNS jsonb
