@@ -50,6 +50,14 @@ def test_um_numero_de_uma_lacuna_ja_passada_e_recusado(rede: Rede, dsn: str) -> 
     assert rede.um("SELECT count(*) FROM core.event_log WHERE sequence_number = %s", lacuna) == 0
 
 
+def test_uma_sessao_que_cita_todos_os_nomes_tambem_passa_pela_lacuna(rede: Rede, dsn: str) -> None:
+    """O nome da barreira junta o do esquema, que ali se escreve entre aspas."""
+    rede.bd.execute("SET quote_all_identifiers = on")
+    with psycopg.connect(dsn) as publicador:
+        lacuna = com_lacuna(rede, publicador)
+    assert rede.um("SELECT core._barreira()") >= lacuna
+
+
 def test_em_lote_tambem(rede: Rede, dsn: str) -> None:
     with psycopg.connect(dsn) as publicador:
         lacuna = com_lacuna(rede, publicador)

@@ -31,7 +31,7 @@ AS $$
 DECLARE
     v_barreira regclass;
 BEGIN
-    SELECT format('core.barreira_%I', c.esquema)::regclass INTO STRICT v_barreira
+    SELECT format('core.%I', 'barreira_' || c.esquema)::regclass INTO STRICT v_barreira
       FROM core.consumidores AS c
      WHERE c.colonia = p_colonia;
     IF coalesce(pg_sequence_last_value(v_barreira) < p_ate, true) THEN

@@ -3,6 +3,8 @@
 --
 -- migrar fotografa o que acaba de pôr em ordem; a fotografia é de nomes, que não mudam de um servidor para outro, e vai
 -- na cópia. O que um DBA deu a outros papéis não conta; o que PUBLIC ganhou, sim.
+--
+-- Um nome se escreve igual em toda sessão: daí o quote_all_identifiers.
 
 CREATE OR REPLACE FUNCTION core.objetos_danificados()
 RETURNS TABLE (especie text, nome text, defeito text)
@@ -10,6 +12,7 @@ LANGUAGE sql
 STABLE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
 AS $$
     SELECT o.especie, o.nome,
            CASE
@@ -44,6 +47,7 @@ RETURNS void
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET quote_all_identifiers = off
 AS $$
 BEGIN
     DELETE FROM core.objetos AS o WHERE NOT EXISTS (SELECT FROM core._objetos() AS a WHERE a = o);

@@ -140,7 +140,7 @@ BEGIN
     UPDATE core.consumidores AS c
        SET lacuna_ate = NULL, lacuna_detentores = NULL, lacuna_desde = NULL,
            reserva_vxid = NULL, reserva_pid = NULL;
-    PERFORM setval(format('core.barreira_%I', c.esquema)::regclass, c.horizonte) FROM core.consumidores AS c;
+    PERFORM setval(format('core.%I', 'barreira_' || c.esquema)::regclass, c.horizonte) FROM core.consumidores AS c;
     v_passado := (core._estado_da_sequencia() ->> 'passado')::bigint;
     PERFORM setval(c_sequencia, greatest(coalesce(pg_sequence_last_value(c_sequencia), 0), v_passado, 1));
     PERFORM core.registrar('aviso', 'Log promovido: deixa de ser réplica e passa a ser o barramento.',

@@ -110,6 +110,16 @@ def test_um_dano_qualquer_ainda_se_diz_e_migrar_o_repoe(
     assert formigueiro("estado")[0] == 0
 
 
+def test_uma_sessao_que_cita_todos_os_nomes_nao_os_da_por_danificados(
+    formigueiro: Formigueiro, bd: psycopg.Connection[Any]
+) -> None:
+    bd.execute(f"ALTER DATABASE {bd.info.dbname} SET quote_all_identifiers = on".encode())
+    assert formigueiro("estado")[1].startswith("Tudo em ordem.")
+    assert formigueiro("migrar")[0] == 0
+    bd.execute(f"ALTER DATABASE {bd.info.dbname} RESET quote_all_identifiers".encode())
+    assert formigueiro("estado")[1].startswith("Tudo em ordem.")
+
+
 def test_banco_de_versao_anterior(formigueiro: Formigueiro, bd: psycopg.Connection[Any]) -> None:
     bd.execute("CREATE OR REPLACE FUNCTION core.estado() RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$")
     codigo, _, erro = formigueiro("estado")
