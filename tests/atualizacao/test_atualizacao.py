@@ -162,6 +162,11 @@ def repetindo(dsn: str, papel: str, *atos: Callable[[psycopg.Connection[Any]], N
         tarefas = [sessoes.submit(rodar, n) for n in range(len(atos))]
         try:
             yield voltas
+        except TimeoutError:
+            for tarefa in tarefas:
+                if tarefa.done():
+                    tarefa.result()  # diz por que a sessão parou
+            raise
         finally:
             parar.set()
         for tarefa in tarefas:
