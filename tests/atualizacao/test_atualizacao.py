@@ -198,7 +198,7 @@ def test_migra_com_quem_publica_despacha_e_le_no_ar(antigo: str, rede: Rede) -> 
 
     def despachar(sessao: psycopg.Connection[Any]) -> None:
         # Acaba por si na metade do prazo; migrar espera por ele, e com quem publica sem parar não acabaria nunca.
-        sessao.execute("SET statement_timeout = '10s'")
+        sessao.execute("SET statement_timeout = '20s'")
         sessao.execute("CALL core.despachar()")
 
     def ler(sessao: psycopg.Connection[Any]) -> None:
